@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * compat.h - what differs between kernels, and nowhere else
+ *
+ * Included before every source (see Kbuild). TL_HAVE_* come from the feature
+ * tests in features.sh, which try to compile, since distributions backport.
+ */
+#ifndef TL_COMPAT_H
+#define TL_COMPAT_H
+
+#include <linux/kconfig.h>
+
+#ifndef CONFIG_X86_64
+#error "Trapline knows the registers of x86-64 only, so far"
+#endif
+#ifndef CONFIG_KRETPROBES
+#error "this kernel has no CONFIG_KPROBES: Trapline has nothing to build on"
+#endif
+
+#include <linux/mm.h>
+#include <linux/hrtimer.h>
+#include <net/genetlink.h>
+#include "features.h"
+
+#ifndef TL_HAVE_VM_FLAGS_SET
+static inline void tl_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#else
+static inline void tl_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
+{
+	vm_flags_mod(vma, set, clear);
+}
+#endif
+
+static inline void tl_hrtimer_setup(struct hrtimer *timer,
+				    enum hrtimer_restart (*function)(struct hrtimer *))
+{
+#ifdef TL_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	timer->function = function;
+#endif
+}
+
+#ifdef TL_HAVE_DUMP_INFO_ATTRS
+#define tl_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
+#else
+#define tl_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
+#endif
+
+#endif

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * handler.c - what runs when a trap is hit
+ *
+ * Handlers run with preemption disabled, never inside one another on a CPU, in
+ * any context but another handler. They take no lock, allocate nothing, wake
+ * nobody; every hit ends in exactly one counter.
+ *
+ * There is a general handler for each kind of probe, and fast ones for what is
+ * common: registers for fields, the TSC for a clock, a task that allowed
+ * preemption, room in the chunk, a task already named. A fast handler that finds
+ * anything else undoes nothing, for it has done nothing, and jumps to the general
+ * one. It calls no function, so it saves no registers.
+ */
+#include <linux/hardirq.h>
+#include <linux/sched.h>
+#include "handler.h"
+#include "session.h"
+
+/*
+ * preempt_count() in a handler whose trap was hit in a task that allowed
+ * preemption: the way into every handler but a breakpoint's disables it once.
+ */
+#define TL_OWN_COUNT	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? PREEMPT_OFFSET : 0)
+
+/* Raw: on x86 with the inverted need-resched bit, so that one look sees both. */
+#define TL_USUAL_COUNT	(TL_OWN_COUNT | PREEMPT_NEED_RESCHED)
+
+static __always_inline u32 tl_raw_count(void)
+{
+	return raw_cpu_read_4(__preempt_count);
+}
+
+/* The interrupted context's preempt_count(). @kp: NULL in return handlers. */
+static __always_inline u32 tl_interrupted_count(const struct kprobe *kp)
+{
+	u32 count = preempt_count();
+
+	/* A breakpoint is an exception of the NMI kind and disables no preemption. */
+	if (kp && !(kp->flags & KPROBE_FLAG_FTRACE) && count & NMI_MASK)
+		return count - NMI_OFFSET - HARDIRQ_OFFSET;
+	return count - TL_OWN_COUNT;
+}
+
+/* The record's context flags. @kp: NULL in return handlers. */
+static u16 tl_context(const struct kprobe *kp, const struct pt_regs *regs)
+{
+	u32 count = tl_interrupted_count(kp);
+	u16 flags = min_t(u32, count & PREEMPT_MASK, TL_PREEMPT_DEPTH);
+
+	if (!(regs->flags & X86_EFLAGS_IF))
+		flags |= TL_IRQS_OFF;
+	if (tif_need_resched())
+		flags |= TL_NEED_RESCHED;
+	if (count & NMI_MASK)
+		flags |= TL_NMI;
+	if (count & HARDIRQ_MASK)
+		flags |= TL_HARDIRQ;
+	if (count & SOFTIRQ_OFFSET)
+		flags |= TL_SOFTIRQ;
+	else if (count & SOFTIRQ_MASK)
+		flags |= TL_BH_OFF;
+	return flags;
+}
+NOKPROBE_SYMBOL(tl_context);
+
+/* Whether the context flags are all clear, seen at two looks. */
+static __always_inline bool tl_context_usual(const struct pt_regs *regs)
+{
+	return tl_raw_count() == TL_USUAL_COUNT && regs->flags & X86_EFLAGS_IF;
+}
+
+/* Whether the interrupted context has user memory of its own. */
+static __always_inline bool tl_user_context(const struct kprobe *kp)
+{
+	u32 count = tl_interrupted_count(kp);
+
+	return !(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) && current->mm &&
+	       !(current->flags & PF_KTHREAD);
+}
+
+static __always_inline struct tl_task tl_task_of(const struct task_struct *task)
+{
+	BUILD_BUG_ON(sizeof(task->comm) != TL_COMM_SIZE);
+	return (struct tl_task){
+		.comm = { tl_get_u64(task->comm), tl_get_u64(task->comm + 8) },
+		.tid = task->pid,
+		.tgid = task->tgid,
+	};
+}
+
+/* Whether the hit is wanted. */
+static __always_inline bool tl_wanted(const struct tl_session *session)
+{
+	return likely(tl_filter_wants(&session->filter, current->tgid));
+}
+
+/* Room for a record in an entered ring; NULL: dropped and counted. */
+static u8 *tl_record_begin(const struct tl_probe *probe, struct tl_counts *counts,
+			   struct tl_ring_writer *w, u16 flags, u64 now, u32 size)
+{
+	struct tl_task task = tl_task_of(current);
+	u8 *at = tl_ring_reserve(w, &task, probe->id, flags, now, size);
+
+	if (at)
+		return at;
+	if (w->drop == TL_DROP_FULL)
+		counts->lost_full++;
+	else
+		counts->lost_too_big++;
+	return NULL;
+}
+NOKPROBE_SYMBOL(tl_record_begin);
+
+/*
+ * tl_record_begin() for the usual case, which enters the ring; false: it did
+ * nothing, and somebody else must.
+ */
+static __always_inline bool tl_record_begin_fast(const struct tl_probe *probe,
+						 struct tl_ring_writer *w, u64 now, u32 size,
+						 u8 **at)
+{
+	if (unlikely(w->writing))
+		return false;
+	w->writing = 1;
+	tl_barrier();
+	{
+		/* Not before the barrier: registers are few. */
+		const struct tl_task task = tl_task_of(current);
+
+		if (likely(tl_ring_reserve_fast(w, &task, probe->id, 0, now, size, at)))
+			return true;
+	}
+	tl_ring_leave(w);
+	return false;
+}
+
+/* Publishes a record whose fields end at @end. */
+static __always_inline void tl_record_end(struct tl_counts *counts, struct tl_ring_writer *w,
+					  u8 *end)
+{
+	tl_ring_commit(w, end);
+	counts->recorded++;
+}
+
+/*
+ * What handlers of hits begin with: false if this one ends here, counted. After
+ * true the ring is entered.
+ */
+static __always_inline bool tl_hit(struct tl_probe *probe, struct tl_counts **counts,
+				   struct tl_ring **ring)
+{
+	struct tl_session *session = probe->session;
+
+	if (!READ_ONCE(session->active))
+		return false;
+	*counts = this_cpu_ptr(probe->counts);
+	(*counts)->hits++;
+	if (!tl_wanted(session)) {
+		(*counts)->filtered++;
+		return false;
+	}
+	*ring = this_cpu_ptr(session->rings);
+	if (likely(tl_ring_enter(&(*ring)->writer)))
+		return true;
+	(*counts)->lost_nested++;
+	return false;
+}
+
+/* A hit of a probe without a second half. @kp: NULL in return handlers. */
+static __always_inline void tl_hit_general(struct tl_probe *probe, const struct kprobe *kp,
+					   const struct tl_program *program, struct pt_regs *regs)
+{
+	struct tl_counts *counts;
+	struct tl_ring *ring;
+	u64 now;
+	int size;
+	u8 *at;
+
+	if (!tl_hit(probe, &counts, &ring))
+		return;
+	now = tl_clock_ticks(probe->session->tsc);
+	size = tl_program_run(program, regs, tl_user_context(kp), ring->scratch);
+	if (size < 0) {
+		counts->filtered++;
+	} else {
+		at = tl_record_begin(probe, counts, &ring->writer, tl_context(kp, regs), now, size);
+		if (at) {
+			memcpy(at, ring->scratch, size);
+			tl_record_end(counts, &ring->writer, at + size);
+		}
+	}
+	tl_ring_leave(&ring->writer);
+}
+
+static noinline int tl_entry_general(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct tl_probe *probe = container_of(kp, struct tl_probe, kp);
+
+	tl_hit_general(probe, kp, &probe->entry, regs);
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_entry_general);
+
+static __always_inline int tl_entry_fast(struct kprobe *kp, struct pt_regs *regs,
+					 enum tl_shape shape)
+{
+	struct tl_probe *probe = container_of(kp, struct tl_probe, kp);
+	struct tl_session *session = probe->session;
+	struct tl_ring_writer *w;
+	struct tl_counts *counts;
+	u32 size;
+	u8 *at;
+
+	if (!READ_ONCE(session->active))
+		return 0;
+	counts = this_cpu_ptr(probe->counts);
+	if (!tl_wanted(session)) {
+		counts->hits++;
+		counts->filtered++;
+		return 0;
+	}
+	if (unlikely(!tl_context_usual(regs)))
+		return tl_entry_general(kp, regs);
+	w = &this_cpu_ptr(session->rings)->writer;
+	size = probe->entry.size;
+	if (unlikely(!tl_record_begin_fast(probe, w, rdtsc_ordered(), size, &at)))
+		return tl_entry_general(kp, regs);
+	counts->hits++;
+	if (shape == TL_SHAPE_ARGS)
+		tl_program_args(size, regs, at);
+	else
+		tl_program_words(&probe->entry, regs, at);
+	tl_record_end(counts, w, at + size);
+	tl_ring_leave(w);
+	return 0;
+}
+
+static notrace int tl_entry_args(struct kprobe *kp, struct pt_regs *regs)
+{
+	return tl_entry_fast(kp, regs, TL_SHAPE_ARGS);
+}
+NOKPROBE_SYMBOL(tl_entry_args);
+
+static notrace int tl_entry_words(struct kprobe *kp, struct pt_regs *regs)
+{
+	return tl_entry_fast(kp, regs, TL_SHAPE_WORDS);
+}
+NOKPROBE_SYMBOL(tl_entry_words);
+
+static __always_inline struct tl_probe *tl_probe_of(struct kretprobe_instance *ri)
+{
+	return container_of(get_kretprobe(ri), struct tl_probe, rp);
+}
+
+/* Return probes: no entry, the return is the hit. */
+int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+
+	tl_hit_general(probe, NULL, &probe->ret, regs);
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_handler_return);
+
+/* The entry of a call. Not 0: forget the call. */
+static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs,
+					 bool fast)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+	struct tl_session *session = probe->session;
+	struct tl_call *call = (struct tl_call *)ri->data;
+	struct tl_counts *counts;
+	int size;
+
+	if (!READ_ONCE(session->active))
+		return 1;
+	counts = this_cpu_ptr(probe->counts);
+	counts->hits++;
+	if (!tl_wanted(session)) {
+		counts->filtered++;
+		return 1;
+	}
+	call->generation = READ_ONCE(session->generation);
+	if (fast) {
+		tl_program_args(probe->entry.size, regs, call->fields);
+		call->time = rdtsc_ordered();
+	} else {
+		size = tl_program_run(&probe->entry, regs, tl_user_context(&probe->rp.kp),
+				      call->fields);
+		if (size < 0) {
+			counts->filtered++;
+			return 1;
+		}
+		call->size = size;
+		call->time = tl_clock_ticks(session->tsc);
+	}
+	counts->entered++;
+	return 0;
+}
+
+static int tl_call_entry_general(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return tl_call_entry(ri, regs, false);
+}
+NOKPROBE_SYMBOL(tl_call_entry_general);
+
+static notrace int tl_call_entry_fast(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return tl_call_entry(ri, regs, true);
+}
+NOKPROBE_SYMBOL(tl_call_entry_fast);
+
+/* A clock may step back between CPUs. */
+static __always_inline u64 tl_call_duration(const struct tl_call *call, u64 now)
+{
+	s64 ticks = now - call->time;
+
+	return likely(ticks >= 0) ? ticks : 0;
+}
+
+/* Whether the return is that of a call to be recorded; else it is counted. */
+static __always_inline bool tl_call_current(const struct tl_session *session,
+					    const struct tl_call *call, struct tl_counts *counts)
+{
+	if (unlikely(!READ_ONCE(session->active))) {
+		counts->late++;
+		return false;
+	}
+	if (unlikely(call->generation != READ_ONCE(session->generation))) {
+		counts->stale++;
+		return false;
+	}
+	return true;
+}
+
+static __always_inline void tl_put_call(u8 *at, const struct tl_call *call, u32 size, u64 now,
+					const u8 *ret, u32 ret_size)
+{
+	memcpy(at, call->fields, size);
+	tl_put_u64(at + size, tl_call_duration(call, now));
+	memcpy(at + size + 8, ret, ret_size);
+}
+
+static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+	const struct tl_call *call = (const struct tl_call *)ri->data;
+	struct tl_counts *counts = this_cpu_ptr(probe->counts);
+	struct tl_session *session = probe->session;
+	struct tl_ring *ring;
+	u32 entry_size, size;
+	u64 now;
+	int ret_size;
+	u8 *at;
+
+	if (!tl_call_current(session, call, counts))
+		return 0;
+	counts->returned++;
+	ring = this_cpu_ptr(session->rings);
+	if (!tl_ring_enter(&ring->writer)) {
+		counts->lost_nested++;
+		return 0;
+	}
+	now = tl_clock_ticks(session->tsc);
+	/* The fast entry leaves out what is always the same. */
+	entry_size = probe->entry.shape == TL_SHAPE_PROGRAM ? call->size : probe->entry.size;
+	ret_size = tl_program_run(&probe->ret, regs, tl_user_context(NULL), ring->scratch);
+	if (ret_size < 0) {
+		counts->filtered++;
+	} else {
+		size = entry_size + 8 + ret_size;
+		at = tl_record_begin(probe, counts, &ring->writer, tl_context(NULL, regs), now,
+				     size);
+		if (at) {
+			tl_put_call(at, call, entry_size, now, ring->scratch, ret_size);
+			tl_record_end(counts, &ring->writer, at + size);
+		}
+	}
+	tl_ring_leave(&ring->writer);
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_call_return_general);
+
+/* Whole words: cheaper for the few that there are than memcpy(). */
+static __always_inline u8 *tl_put_words(u8 *at, const u8 *from, u32 size)
+{
+	const u8 *end = from + size;
+
+	for (; from != end; from += 8, at += 8)
+		tl_put_u64(at, *(const u64 *)from);
+	return at;
+}
+
+/* Arguments in registers, and the return value. */
+static notrace int tl_call_return_fast(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+	const struct tl_call *call = (const struct tl_call *)ri->data;
+	struct tl_counts *counts = this_cpu_ptr(probe->counts);
+	struct tl_session *session = probe->session;
+	struct tl_ring_writer *w;
+	u32 size;
+	u64 now;
+	u8 *at;
+
+	if (!tl_call_current(session, call, counts))
+		return 0;
+	if (unlikely(!tl_context_usual(regs)))
+		return tl_call_return_general(ri, regs);
+	w = &this_cpu_ptr(session->rings)->writer;
+	size = probe->entry.size;
+	now = rdtsc_ordered();
+	if (unlikely(!tl_record_begin_fast(probe, w, now, size + 16, &at)))
+		return tl_call_return_general(ri, regs);
+	counts->returned++;
+	at = tl_put_words(at, call->fields, size);
+	tl_put_u64(at, tl_call_duration(call, now));
+	tl_put_u64(at + 8, regs->ax);
+	tl_record_end(counts, w, at + 16);
+	tl_ring_leave(w);
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_call_return_fast);
+NOKPROBE_SYMBOL(tl_ring_reserve_slow);
+
+kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe)
+{
+	if (!probe->session->tsc || probe->entry.shape == TL_SHAPE_PROGRAM)
+		return tl_entry_general;
+	return probe->entry.shape == TL_SHAPE_ARGS ? tl_entry_args : tl_entry_words;
+}
+
+/* Arguments in registers, one value out, the TSC. */
+static bool tl_call_common(const struct tl_probe *probe)
+{
+	return probe->session->tsc && probe->entry.shape == TL_SHAPE_ARGS &&
+	       probe->ret.shape == TL_SHAPE_WORDS && probe->ret.words_count == 1 &&
+	       probe->ret.words[0] == offsetof(struct pt_regs, ax);
+}
+
+kretprobe_handler_t tl_handler_call_entry(const struct tl_probe *probe)
+{
+	return tl_call_common(probe) ? tl_call_entry_fast : tl_call_entry_general;
+}
+
+kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
+{
+	return tl_call_common(probe) ? tl_call_return_fast : tl_call_return_general;
+}

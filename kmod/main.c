@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * main.c - Trapline, the module
+ *
+ * Plants kprobes and kretprobes for the sessions that open /dev/trapline, and
+ * writes a record a hit into their rings. Loading it changes nothing until a
+ * session is started. shared/trapline.h is the protocol; docs/design.md the rest.
+ */
+#include <linux/module.h>
+#include "device.h"
+#include "netlink.h"
+#include "shared/trapline.h"
+
+static int __init trapline_init(void)
+{
+	int error = tl_netlink_init();
+
+	if (error)
+		return error;
+	error = tl_device_init();
+	if (error)
+		goto no_device;
+	return 0;
+no_device:
+	tl_netlink_exit();
+	return error;
+}
+
+/* No session is open: each holds the module. */
+static void __exit trapline_exit(void)
+{
+	tl_device_exit();
+	tl_netlink_exit();
+}
+
+module_init(trapline_init);
+module_exit(trapline_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_VERSION(TRAPLINE_VERSION);
+MODULE_DESCRIPTION("Traces kernel functions with kprobes into per-CPU lock-free rings");

@@ -1,0 +1,925 @@
+// SPDX-License-Identifier: GPL-2.0
+/* netlink.c - the control side: the generic netlink family of shared/trapline.h */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include "device.h"
+#include "netlink.h"
+#include "pending.h"
+#include "session.h"
+
+/* No message plants for longer: Ctrl-C works and progress can be shown. */
+#define TL_PLANT_NS		(50 * NSEC_PER_MSEC)
+#define TL_REPLY_SIZE		16384
+#define TL_PENDING_ROOM		1024
+
+static struct genl_family tl_family;
+
+static struct netlink_range_validation tl_id_range = { .min = 1, .max = TL_ID_MAX };
+
+static const struct nla_policy tl_policy[TRAPLINE_A_MAX + 1] = {
+	[TRAPLINE_A_FD] = { .type = NLA_U32 },
+	[TRAPLINE_A_RING_SIZE] = { .type = NLA_U64 },
+	[TRAPLINE_A_MAXACTIVE] = { .type = NLA_U32 },
+	[TRAPLINE_A_TGIDS] = { .type = NLA_NESTED },
+	[TRAPLINE_A_TGID] = { .type = NLA_U32 },
+	[TRAPLINE_A_FOLLOW] = { .type = NLA_FLAG },
+	[TRAPLINE_A_EXCLUDE_TGID] = { .type = NLA_U32 },
+	[TRAPLINE_A_OFFSET] = { .type = NLA_U64 },
+	[TRAPLINE_A_DATA] = { .type = NLA_BINARY, .len = TRAPLINE_METADATA_PIECE },
+	[TRAPLINE_A_PROBES] = { .type = NLA_NESTED },
+	[TRAPLINE_A_EVENT_ID] = NLA_POLICY_FULL_RANGE(NLA_U16, &tl_id_range),
+	[TRAPLINE_A_PENDING] = { .type = NLA_FLAG },
+};
+
+static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
+	[TRAPLINE_P_KIND] = NLA_POLICY_MAX(NLA_U8, TRAPLINE_KINDS - 1),
+	[TRAPLINE_P_EVENT_ID] = NLA_POLICY_FULL_RANGE(NLA_U16, &tl_id_range),
+	[TRAPLINE_P_SYMBOL] = { .type = NLA_NUL_STRING, .len = TRAPLINE_SYMBOL_MAX - 1 },
+	[TRAPLINE_P_OFFSET] = { .type = NLA_U64 },
+	[TRAPLINE_P_ADDRESS] = { .type = NLA_U64 },
+	[TRAPLINE_P_MAXACTIVE] = { .type = NLA_U32 },
+	[TRAPLINE_P_ENTRY_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
+	[TRAPLINE_P_RETURN_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
+};
+
+/*
+ * The session that the request names, locked, and its file held: to be ended with
+ * tl_session_put(). Called in the sender's context, whose descriptor it is.
+ */
+static struct tl_session *tl_session_get(struct nlattr **attrs, struct netlink_ext_ack *extack,
+					 struct file **file)
+{
+	struct tl_session *session;
+
+	if (!attrs[TRAPLINE_A_FD]) {
+		NL_SET_ERR_MSG(extack, "which session? FD is missing");
+		return ERR_PTR(-EINVAL);
+	}
+	*file = fget(nla_get_u32(attrs[TRAPLINE_A_FD]));
+	if (!*file) {
+		NL_SET_ERR_MSG_ATTR(extack, attrs[TRAPLINE_A_FD], "FD is not an open descriptor");
+		return ERR_PTR(-EBADF);
+	}
+	session = tl_device_session(*file);
+	if (!session) {
+		NL_SET_ERR_MSG_ATTR(extack, attrs[TRAPLINE_A_FD],
+				    "FD is no session: open /dev/trapline");
+		fput(*file);
+		return ERR_PTR(-ENOTTY);
+	}
+	return session;
+}
+
+static struct tl_session *tl_session_get_locked(struct genl_info *info, struct file **file)
+{
+	struct tl_session *session = tl_session_get(info->attrs, info->extack, file);
+
+	if (!IS_ERR(session))
+		mutex_lock(&session->lock);
+	return session;
+}
+
+static void tl_session_put(struct tl_session *session, struct file *file)
+{
+	mutex_unlock(&session->lock);
+	fput(file);
+}
+
+static int tl_need_configured(struct tl_session *session, struct genl_info *info)
+{
+	if (session->rings)
+		return 0;
+	NL_SET_ERR_MSG(info->extack, "the session is not configured yet");
+	return -ENOTCONN;
+}
+
+static int tl_need_attr(struct genl_info *info, enum trapline_attr attr, const char *text)
+{
+	if (info->attrs[attr])
+		return 0;
+	/* _msg keeps the pointer: @text is a literal. */
+	if (info->extack)
+		info->extack->_msg = text;
+	return -EINVAL;
+}
+
+/* A reply being written. */
+static struct sk_buff *tl_reply_new(struct genl_info *info, void **header)
+{
+	struct sk_buff *reply = genlmsg_new(TL_REPLY_SIZE, GFP_KERNEL);
+
+	if (!reply)
+		return NULL;
+	*header = genlmsg_put_reply(reply, info, &tl_family, 0, info->genlhdr->cmd);
+	if (*header)
+		return reply;
+	nlmsg_free(reply);
+	return NULL;
+}
+
+static int tl_reply_send(struct sk_buff *reply, void *header, struct genl_info *info)
+{
+	genlmsg_end(reply, header);
+	return genlmsg_reply(reply, info);
+}
+
+static int tl_put_u64_attr(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, TRAPLINE_A_PAD);
+}
+
+static int tl_reply_instant(struct genl_info *info, const struct tl_instant *instant)
+{
+	struct sk_buff *reply;
+	void *header;
+
+	reply = tl_reply_new(info, &header);
+	if (!reply)
+		return -ENOMEM;
+	if (tl_put_u64_attr(reply, TRAPLINE_A_TICKS, instant->ticks) ||
+	    tl_put_u64_attr(reply, TRAPLINE_A_MONOTONIC, instant->monotonic) ||
+	    tl_put_u64_attr(reply, TRAPLINE_A_REALTIME, instant->realtime)) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	return tl_reply_send(reply, header, info);
+}
+
+static int tl_do_info(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tl_session *session;
+	struct sk_buff *reply;
+	struct file *file;
+	u64 ring_max = tl_session_ring_max();
+	void *header;
+	bool tsc;
+
+	session = tl_session_get(info->attrs, info->extack, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	tsc = session->tsc;
+	fput(file);
+
+	reply = tl_reply_new(info, &header);
+	if (!reply)
+		return -ENOMEM;
+	if (nla_put_u32(reply, TRAPLINE_A_ABI, TRAPLINE_ABI) ||
+	    nla_put_string(reply, TRAPLINE_A_VERSION, TRAPLINE_VERSION) ||
+	    nla_put_u32(reply, TRAPLINE_A_CPUS, nr_cpu_ids) ||
+	    tl_put_u64_attr(reply, TRAPLINE_A_RING_MIN, TRAPLINE_RING_MIN) ||
+	    tl_put_u64_attr(reply, TRAPLINE_A_RING_MAX, ring_max) ||
+	    tl_put_u64_attr(reply, TRAPLINE_A_RING_DEFAULT,
+			    min_t(u64, TRAPLINE_RING_DEFAULT, ring_max)) ||
+	    nla_put_u32(reply, TRAPLINE_A_RECORD_MAX, TL_FIELDS_MAX) ||
+	    nla_put_u32(reply, TRAPLINE_A_INSNS_MAX, TL_INSNS_MAX) ||
+	    nla_put_u32(reply, TRAPLINE_A_MAXACTIVE, tl_maxactive_default()) ||
+	    nla_put_u32(reply, TRAPLINE_A_MAXACTIVE_MAX, TRAPLINE_MAXACTIVE_MAX) ||
+	    nla_put_string(reply, TRAPLINE_A_CLOCK_NAME, tsc ? "tsc" : "mono") ||
+	    tl_put_u64_attr(reply, TRAPLINE_A_CLOCK_HZ, tl_clock_hz(tsc))) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	return tl_reply_send(reply, header, info);
+}
+
+/* A task of the sender's pid namespace to its thread group in the initial one. */
+static pid_t tl_tgid_of(const struct nlattr *attr, struct netlink_ext_ack *extack)
+{
+	struct task_struct *task;
+	pid_t tgid = -ESRCH;
+
+	rcu_read_lock();
+	task = pid_task(find_vpid(nla_get_u32(attr)), PIDTYPE_PID);
+	if (task)
+		tgid = task->tgid;
+	rcu_read_unlock();
+	if (tgid < 0)
+		NL_SET_ERR_MSG_ATTR(extack, attr, "no such process");
+	return tgid;
+}
+
+static int tl_config_tgids(struct tl_session_config *config, const struct nlattr *nest,
+			   struct netlink_ext_ack *extack)
+{
+	const struct nlattr *attr;
+	int rest;
+
+	config->restricted = true;
+	config->tgids = kvcalloc(TRAPLINE_TGIDS_MAX, sizeof(*config->tgids), GFP_KERNEL);
+	if (!config->tgids)
+		return -ENOMEM;
+	nla_for_each_nested(attr, nest, rest) {
+		pid_t tgid;
+
+		if (nla_type(attr) != TRAPLINE_A_TGID || nla_len(attr) != sizeof(u32)) {
+			NL_SET_ERR_MSG_ATTR(extack, attr, "TGIDS holds TGID attributes only");
+			return -EINVAL;
+		}
+		if (config->tgids_count == TRAPLINE_TGIDS_MAX) {
+			NL_SET_ERR_MSG_ATTR(extack, attr, "1024 thread groups at most");
+			return -E2BIG;
+		}
+		tgid = tl_tgid_of(attr, extack);
+		if (tgid < 0)
+			return tgid;
+		config->tgids[config->tgids_count++] = tgid;
+	}
+	return 0;
+}
+
+static int tl_config_parse(struct tl_session_config *config, struct genl_info *info)
+{
+	struct nlattr **attrs = info->attrs;
+	struct nlattr *size = attrs[TRAPLINE_A_RING_SIZE];
+	u64 max = tl_session_ring_max();
+	int error;
+
+	config->ring_size = min_t(u64, TRAPLINE_RING_DEFAULT, max);
+	config->maxactive = tl_maxactive_default();
+	if (size) {
+		config->ring_size = nla_get_u64(size);
+		if (config->ring_size < TRAPLINE_RING_MIN ||
+		    config->ring_size > TRAPLINE_RING_MAX || !is_power_of_2(config->ring_size)) {
+			NL_SET_ERR_MSG_ATTR(info->extack, size,
+					    "a ring is a power of two from 64 KiB to 1 GiB");
+			return -ERANGE;
+		}
+		if (config->ring_size > max) {
+			NL_SET_ERR_MSG_ATTR(info->extack, size,
+					    "the rings of all CPUs together would exceed 1/16 of RAM");
+			return -E2BIG;
+		}
+	}
+	if (attrs[TRAPLINE_A_MAXACTIVE]) {
+		config->maxactive = nla_get_u32(attrs[TRAPLINE_A_MAXACTIVE]);
+		if (config->maxactive < 1 || config->maxactive > TRAPLINE_MAXACTIVE_MAX) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attrs[TRAPLINE_A_MAXACTIVE],
+					    "maxactive is 1 to 65536");
+			return -ERANGE;
+		}
+	}
+	config->follow = nla_get_flag(attrs[TRAPLINE_A_FOLLOW]);
+	if (config->follow && !attrs[TRAPLINE_A_TGIDS]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[TRAPLINE_A_FOLLOW],
+				    "FOLLOW whom? TGIDS is missing");
+		return -EINVAL;
+	}
+	if (attrs[TRAPLINE_A_EXCLUDE_TGID]) {
+		config->excluded = tl_tgid_of(attrs[TRAPLINE_A_EXCLUDE_TGID], info->extack);
+		if (config->excluded < 0)
+			return config->excluded;
+	}
+	if (attrs[TRAPLINE_A_TGIDS]) {
+		error = tl_config_tgids(config, attrs[TRAPLINE_A_TGIDS], info->extack);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+static int tl_reply_geometry(struct genl_info *info, const struct tl_session *session)
+{
+	struct sk_buff *reply;
+	void *header;
+
+	reply = tl_reply_new(info, &header);
+	if (!reply)
+		return -ENOMEM;
+	if (tl_put_u64_attr(reply, TRAPLINE_A_RING_SIZE, session->geometry.size) ||
+	    tl_put_u64_attr(reply, TRAPLINE_A_CHUNK_SIZE, session->geometry.chunk_size) ||
+	    nla_put_u32(reply, TRAPLINE_A_CPUS, session->geometry.cpus) ||
+	    nla_put_u32(reply, TRAPLINE_A_MAXACTIVE, session->maxactive)) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	return tl_reply_send(reply, header, info);
+}
+
+static int tl_do_configure(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tl_session_config config = {};
+	struct tl_session *session;
+	const char *text = NULL;
+	struct file *file;
+	int error;
+
+	session = tl_session_get_locked(info, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	error = tl_config_parse(&config, info);
+	if (!error) {
+		error = tl_session_configure(session, &config, &text);
+		if (text && info->extack)
+			info->extack->_msg = text;
+	}
+	if (!error)
+		error = tl_reply_geometry(info, session);
+	kvfree(config.tgids);
+	tl_session_put(session, file);
+	return error;
+}
+
+static int tl_do_metadata(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tl_session *session;
+	const char *text = NULL;
+	struct file *file;
+	int error;
+
+	session = tl_session_get_locked(info, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	error = tl_need_configured(session, info) ?:
+		tl_need_attr(info, TRAPLINE_A_OFFSET, "OFFSET is missing") ?:
+		tl_need_attr(info, TRAPLINE_A_DATA, "DATA is missing");
+	if (!error) {
+		error = tl_session_metadata(session, nla_get_u64(info->attrs[TRAPLINE_A_OFFSET]),
+					    nla_data(info->attrs[TRAPLINE_A_DATA]),
+					    nla_len(info->attrs[TRAPLINE_A_DATA]), &text);
+		if (error && info->extack)
+			info->extack->_msg = text;
+	}
+	tl_session_put(session, file);
+	return error;
+}
+
+/* What one PROBE nest asks for. @text says what is wrong with it. */
+static int tl_request_parse(struct tl_probe_request *request, struct nlattr **attrs,
+			    const struct tl_session *session, char *text)
+{
+	const struct nlattr *symbol = attrs[TRAPLINE_P_SYMBOL];
+	const struct nlattr *entry = attrs[TRAPLINE_P_ENTRY_PROGRAM];
+	const struct nlattr *ret = attrs[TRAPLINE_P_RETURN_PROGRAM];
+
+	if (!attrs[TRAPLINE_P_KIND]) {
+		strscpy(text, "KIND is missing", TL_TEXT_SIZE);
+		return -EINVAL;
+	}
+	request->kind = nla_get_u8(attrs[TRAPLINE_P_KIND]);
+	request->maxactive = session->maxactive;
+	if (attrs[TRAPLINE_P_MAXACTIVE] && nla_get_u32(attrs[TRAPLINE_P_MAXACTIVE]))
+		request->maxactive = nla_get_u32(attrs[TRAPLINE_P_MAXACTIVE]);
+	if (request->maxactive > TRAPLINE_MAXACTIVE_MAX) {
+		strscpy(text, "MAXACTIVE is 1 to 65536", TL_TEXT_SIZE);
+		return -ERANGE;
+	}
+	if (attrs[TRAPLINE_P_ADDRESS])
+		request->address = nla_get_u64(attrs[TRAPLINE_P_ADDRESS]);
+	if (attrs[TRAPLINE_P_OFFSET])
+		request->offset = nla_get_u64(attrs[TRAPLINE_P_OFFSET]);
+	if (symbol)
+		request->symbol = nla_data(symbol);
+	if (!request->address && (!symbol || nla_len(symbol) < 2)) {
+		strscpy(text, "neither SYMBOL nor ADDRESS is given", TL_TEXT_SIZE);
+		return -EINVAL;
+	}
+	if (request->offset > UINT_MAX ||
+	    (request->address && request->offset > request->address)) {
+		strscpy(text, "OFFSET is out of range", TL_TEXT_SIZE);
+		return -ERANGE;
+	}
+	if (entry) {
+		request->entry = nla_data(entry);
+		request->entry_bytes = nla_len(entry);
+	}
+	if (ret) {
+		request->ret = nla_data(ret);
+		request->ret_bytes = nla_len(ret);
+	}
+	return 0;
+}
+
+/* Plants one probe of @session. Returns an errno, @probe or @text. */
+static int tl_probe_add(struct tl_session *session, struct nlattr **attrs, u16 id,
+			struct tl_probe **probe, char *text)
+{
+	struct tl_probe_request request = { .id = id };
+	int error = tl_request_parse(&request, attrs, session, text);
+
+	if (error)
+		return error;
+	if (xa_load(&session->probes, id)) {
+		strscpy(text, "the event id was used before in this session", TL_TEXT_SIZE);
+		return -EEXIST;
+	}
+	error = xa_reserve(&session->probes, id, GFP_KERNEL_ACCOUNT);
+	if (error) {
+		strscpy(text, "no memory for it", TL_TEXT_SIZE);
+		return error;
+	}
+	*probe = tl_probe_plant(session, &request, text);
+	if (IS_ERR(*probe)) {
+		xa_release(&session->probes, id);
+		return PTR_ERR(*probe);
+	}
+	tl_probe_begin(*probe);
+	xa_store(&session->probes, id, *probe, GFP_KERNEL_ACCOUNT);
+	session->planted++;
+	return 0;
+}
+
+static int tl_put_verdict(struct sk_buff *reply, u16 id, int error, u64 address, const char *text)
+{
+	struct nlattr *nest = nla_nest_start(reply, TRAPLINE_A_VERDICT);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u16(reply, TRAPLINE_P_EVENT_ID, id) ||
+	    nla_put_u32(reply, TRAPLINE_P_ERROR, -error) ||
+	    nla_put_u64_64bit(reply, TRAPLINE_P_ADDRESS, address, TRAPLINE_P_PAD) ||
+	    (error && nla_put_string(reply, TRAPLINE_P_TEXT, text))) {
+		nla_nest_cancel(reply, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(reply, nest);
+	return 0;
+}
+
+/* The most that a verdict takes in a reply. */
+#define TL_VERDICT_SIZE	(TL_TEXT_SIZE + 64)
+
+/* Looks at the probes of the nest one by one until time or room is up. */
+static int tl_probes_add(struct tl_session *session, struct genl_info *info, struct sk_buff *reply)
+{
+	u64 begun = ktime_get_ns();
+	struct nlattr *attr;
+	int rest;
+
+	nla_for_each_nested(attr, info->attrs[TRAPLINE_A_PROBES], rest) {
+		struct nlattr *attrs[TRAPLINE_P_MAX + 1];
+		struct tl_probe *probe = NULL;
+		char text[TL_TEXT_SIZE];
+		u16 id;
+		int error;
+
+		if (nla_type(attr) != TRAPLINE_A_PROBE) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "PROBES holds PROBE attributes only");
+			return -EINVAL;
+		}
+		error = nla_parse_nested(attrs, TRAPLINE_P_MAX, attr, tl_probe_policy, info->extack);
+		if (error)
+			return error;
+		if (!attrs[TRAPLINE_P_EVENT_ID]) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "EVENT_ID is missing");
+			return -EINVAL;
+		}
+		id = nla_get_u16(attrs[TRAPLINE_P_EVENT_ID]);
+		error = tl_probe_add(session, attrs, id, &probe, text);
+		tl_put_verdict(reply, id, error, error ? 0 : probe->address, text);
+		if (ktime_get_ns() - begun > TL_PLANT_NS || skb_tailroom(reply) < TL_VERDICT_SIZE)
+			break;
+	}
+	return 0;
+}
+
+/* Before anything is planted: a malformed probe leaves nothing behind. */
+static int tl_probes_check(struct genl_info *info)
+{
+	struct nlattr *attrs[TRAPLINE_P_MAX + 1];
+	struct nlattr *attr;
+	unsigned int count = 0;
+	int rest;
+
+	nla_for_each_nested(attr, info->attrs[TRAPLINE_A_PROBES], rest) {
+		int error;
+
+		if (nla_type(attr) != TRAPLINE_A_PROBE) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "PROBES holds PROBE attributes only");
+			return -EINVAL;
+		}
+		if (++count > TRAPLINE_BATCH_MAX) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "256 probes at most in one message");
+			return -E2BIG;
+		}
+		error = nla_parse_nested(attrs, TRAPLINE_P_MAX, attr, tl_probe_policy, info->extack);
+		if (error)
+			return error;
+		if (!attrs[TRAPLINE_P_EVENT_ID]) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "EVENT_ID is missing");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int tl_do_probe_add(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tl_session *session;
+	struct sk_buff *reply;
+	struct nlattr *nest;
+	struct file *file;
+	void *header;
+	int error;
+
+	session = tl_session_get_locked(info, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	error = tl_need_configured(session, info) ?:
+		tl_need_attr(info, TRAPLINE_A_PROBES, "PROBES is missing");
+	if (!error)
+		error = tl_probes_check(info);
+	if (error)
+		goto out;
+	error = -ENOMEM;
+	reply = tl_reply_new(info, &header);
+	if (!reply)
+		goto out;
+	nest = nla_nest_start(reply, TRAPLINE_A_VERDICTS);
+	tl_probes_add(session, info, reply);
+	nla_nest_end(reply, nest);
+	error = tl_reply_send(reply, header, info);
+out:
+	tl_session_put(session, file);
+	return error;
+}
+
+/* The probe that EVENT_ID names. */
+static struct tl_probe *tl_probe_named(struct tl_session *session, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[TRAPLINE_A_EVENT_ID];
+	struct tl_probe *probe = xa_load(&session->probes, nla_get_u16(attr));
+
+	if (!probe)
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the session has no probe of that event id");
+	return probe;
+}
+
+static int tl_do_probe_delete(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tl_session *session;
+	struct tl_probe *only = NULL;
+	struct file *file;
+	int error = 0;
+
+	session = tl_session_get_locked(info, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	if (info->attrs[TRAPLINE_A_EVENT_ID]) {
+		only = tl_probe_named(session, info);
+		if (!only)
+			error = -ENOENT;
+	}
+	if (!error)
+		tl_session_lift(session, only);
+	tl_session_put(session, file);
+	return error;
+}
+
+static int tl_tails_error(struct tl_session *session, struct genl_info *info)
+{
+	if (tl_session_tails_valid(session))
+		return 0;
+	NL_SET_ERR_MSG(info->extack,
+		       "a consumer page holds a position outside of its ring: who writes there?");
+	return -EBADMSG;
+}
+
+static int tl_do_start(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tl_session *session;
+	struct tl_instant instant;
+	struct file *file;
+	int error;
+
+	session = tl_session_get_locked(info, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	error = tl_need_configured(session, info);
+	if (!error && session->active) {
+		NL_SET_ERR_MSG(info->extack, "the session is started already");
+		error = -EALREADY;
+	}
+	if (!error) {
+		instant = tl_session_start(session);
+		error = tl_reply_instant(info, &instant);
+	}
+	tl_session_put(session, file);
+	return error;
+}
+
+static int tl_do_stop(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tl_session *session;
+	struct tl_instant instant;
+	struct file *file;
+	int error;
+
+	session = tl_session_get_locked(info, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	error = tl_need_configured(session, info);
+	if (!error && !session->active) {
+		NL_SET_ERR_MSG(info->extack, "the session is not started");
+		error = -EALREADY;
+	}
+	if (!error) {
+		instant = tl_session_stop(session);
+		error = tl_tails_error(session, info) ?: tl_reply_instant(info, &instant);
+	}
+	tl_session_put(session, file);
+	return error;
+}
+
+static int tl_do_sync(struct sk_buff *skb, struct genl_info *info)
+{
+	struct tl_session *session;
+	struct tl_instant instant;
+	struct file *file;
+	int error;
+
+	session = tl_session_get(info->attrs, info->extack, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	error = tl_need_configured(session, info);
+	if (!error) {
+		/* Without the mutex: a grace period is long, and nothing changes. */
+		instant = tl_session_sync(session);
+		error = tl_tails_error(session, info) ?: tl_reply_instant(info, &instant);
+	}
+	fput(file);
+	return error;
+}
+
+static int tl_do_site_read(struct sk_buff *skb, struct genl_info *info)
+{
+	u8 now[TRAPLINE_SITE_BYTES];
+	struct tl_session *session;
+	struct tl_probe *probe;
+	struct sk_buff *reply;
+	struct file *file;
+	void *header;
+	int error;
+
+	session = tl_session_get_locked(info, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	error = tl_need_attr(info, TRAPLINE_A_EVENT_ID, "EVENT_ID is missing");
+	if (error)
+		goto out;
+	error = -ENOENT;
+	probe = tl_probe_named(session, info);
+	if (!probe)
+		goto out;
+	error = -ENOMEM;
+	reply = tl_reply_new(info, &header);
+	if (!reply)
+		goto out;
+	if (tl_put_u64_attr(reply, TRAPLINE_A_ADDRESS, probe->address) ||
+	    nla_put(reply, TRAPLINE_A_BYTES_BEFORE, probe->before_size, probe->before) ||
+	    nla_put(reply, TRAPLINE_A_BYTES_NOW, tl_probe_site(probe, now), now)) {
+		nlmsg_free(reply);
+		error = -EMSGSIZE;
+		goto out;
+	}
+	error = tl_reply_send(reply, header, info);
+out:
+	tl_session_put(session, file);
+	return error;
+}
+
+/* What a dump keeps between its messages, whose receivers may be others. */
+struct tl_dump {
+	struct file *file;
+	struct tl_session *session;	/* the asker's */
+	struct tl_pending *pending;
+	unsigned int pending_count;
+	bool with_pending;
+	unsigned long next;
+};
+
+static struct tl_dump *tl_dump_of(struct netlink_callback *cb)
+{
+	return (struct tl_dump *)cb->args[0];
+}
+
+static int tl_dump_start(struct netlink_callback *cb)
+{
+	struct nlattr **attrs = tl_dump_attrs(cb);
+	struct tl_session *session;
+	struct tl_dump *dump;
+
+	dump = kzalloc(sizeof(*dump), GFP_KERNEL);
+	if (!dump)
+		return -ENOMEM;
+	session = tl_session_get(attrs, cb->extack, &dump->file);
+	if (IS_ERR(session)) {
+		kfree(dump);
+		return PTR_ERR(session);
+	}
+	dump->session = session;
+	if (nla_get_flag(attrs[TRAPLINE_A_PENDING])) {
+		dump->pending = kvcalloc(TL_PENDING_ROOM, sizeof(*dump->pending), GFP_KERNEL);
+		if (!dump->pending) {
+			fput(dump->file);
+			kfree(dump);
+			return -ENOMEM;
+		}
+		mutex_lock(&session->lock);
+		dump->pending_count = tl_pending_find(session, dump->pending, TL_PENDING_ROOM);
+		mutex_unlock(&session->lock);
+	}
+	cb->args[0] = (long)dump;
+	return 0;
+}
+
+static int tl_dump_done(struct netlink_callback *cb)
+{
+	struct tl_dump *dump = tl_dump_of(cb);
+
+	if (!dump)
+		return 0;
+	kvfree(dump->pending);
+	fput(dump->file);
+	kfree(dump);
+	cb->args[0] = 0;
+	return 0;
+}
+
+static int tl_put_pending(struct sk_buff *skb, const struct tl_dump *dump, u16 id)
+{
+	unsigned int count = 0;
+	unsigned int i;
+	struct trapline_pending *calls;
+	struct nlattr *attr;
+
+	for (i = 0; i < dump->pending_count; i++)
+		count += dump->pending[i].id == id;
+	count = min_t(unsigned int, count, TRAPLINE_PENDING_MAX);
+	if (!count)
+		return 0;
+	attr = nla_reserve_64bit(skb, TRAPLINE_P_PENDING_CALLS, count * sizeof(*calls),
+				 TRAPLINE_P_PAD);
+	if (!attr)
+		return -EMSGSIZE;
+	calls = nla_data(attr);
+	for (i = 0; count; i++) {
+		if (dump->pending[i].id != id)
+			continue;
+		*calls++ = dump->pending[i].call;
+		count--;
+	}
+	return 0;
+}
+
+static int tl_put_probe(struct sk_buff *skb, const struct tl_dump *dump,
+			const struct tl_probe *probe)
+{
+	struct nlattr *nest = nla_nest_start(skb, TRAPLINE_A_PROBE);
+	struct trapline_counters counters;
+
+	if (!nest)
+		return -EMSGSIZE;
+	tl_probe_counters(probe, &counters);
+	if (nla_put_u8(skb, TRAPLINE_P_KIND, probe->kind) ||
+	    nla_put_u16(skb, TRAPLINE_P_EVENT_ID, probe->id) ||
+	    nla_put_string(skb, TRAPLINE_P_SYMBOL, probe->symbol) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_P_OFFSET, probe->offset, TRAPLINE_P_PAD) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_P_ADDRESS, probe->address, TRAPLINE_P_PAD) ||
+	    nla_put_u32(skb, TRAPLINE_P_MAXACTIVE, probe->maxactive) ||
+	    (!probe->planted && nla_put_flag(skb, TRAPLINE_P_LIFTED)) ||
+	    nla_put_64bit(skb, TRAPLINE_P_COUNTERS, sizeof(counters), &counters,
+			  TRAPLINE_P_PAD) ||
+	    tl_put_pending(skb, dump, probe->id)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static void *tl_dump_header(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+{
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &tl_family,
+			   NLM_F_MULTI, cmd);
+}
+
+static int tl_dump_probes(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct tl_dump *dump = tl_dump_of(cb);
+	struct tl_session *session = dump->session;
+	struct tl_probe *probe;
+	unsigned long id;
+	int error = 0;
+
+	mutex_lock(&session->lock);
+	xa_for_each_start(&session->probes, id, probe, dump->next) {
+		void *header = tl_dump_header(skb, cb, TRAPLINE_C_PROBE_DUMP);
+
+		if (!header || tl_put_probe(skb, dump, probe)) {
+			if (header)
+				genlmsg_cancel(skb, header);
+			error = -EMSGSIZE;
+			break;
+		}
+		genlmsg_end(skb, header);
+		dump->next = id + 1;
+	}
+	mutex_unlock(&session->lock);
+	/* Only a message that didn't fit by itself is an error. */
+	return skb->len ?: error;
+}
+
+static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool own)
+{
+	struct nlattr *nest = nla_nest_start(skb, TRAPLINE_A_SESSION);
+	u64 recorded, lost;
+	u64 size = READ_ONCE(session->rings) ? session->geometry.size : 0;
+
+	if (!nest)
+		return -EMSGSIZE;
+	tl_session_totals(session, &recorded, &lost);
+	if (nla_put_u32(skb, TRAPLINE_S_TGID, session->owner) ||
+	    nla_put_string(skb, TRAPLINE_S_COMM, session->comm) ||
+	    nla_put_u32(skb, TRAPLINE_S_UID, from_kuid(&init_user_ns, session->uid)) ||
+	    (READ_ONCE(session->active) && nla_put_flag(skb, TRAPLINE_S_STARTED)) ||
+	    nla_put_u32(skb, TRAPLINE_S_PROBES, READ_ONCE(session->planted)) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_S_RING_SIZE, size, TRAPLINE_S_PAD) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_S_RECORDED, recorded, TRAPLINE_S_PAD) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_S_LOST, lost, TRAPLINE_S_PAD) ||
+	    (own && nla_put_flag(skb, TRAPLINE_S_OWN))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int tl_dump_sessions(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct tl_dump *dump = tl_dump_of(cb);
+	struct tl_session *session;
+	unsigned long place = 0;
+	int error = 0;
+
+	mutex_lock(&tl_sessions_lock);
+	list_for_each_entry(session, &tl_sessions, list) {
+		void *header;
+
+		if (place++ < dump->next)
+			continue;
+		header = tl_dump_header(skb, cb, TRAPLINE_C_SESSION_LIST);
+		if (!header || tl_put_session(skb, session, session == dump->session)) {
+			if (header)
+				genlmsg_cancel(skb, header);
+			error = -EMSGSIZE;
+			break;
+		}
+		genlmsg_end(skb, header);
+		dump->next = place;
+	}
+	mutex_unlock(&tl_sessions_lock);
+	return skb->len ?: error;
+}
+
+static const struct genl_ops tl_ops[] = {
+	{ .cmd = TRAPLINE_C_INFO, .doit = tl_do_info },
+	{ .cmd = TRAPLINE_C_CONFIGURE, .doit = tl_do_configure },
+	{ .cmd = TRAPLINE_C_METADATA, .doit = tl_do_metadata },
+	{ .cmd = TRAPLINE_C_PROBE_ADD, .doit = tl_do_probe_add },
+	{ .cmd = TRAPLINE_C_PROBE_DELETE, .doit = tl_do_probe_delete },
+	{ .cmd = TRAPLINE_C_START, .doit = tl_do_start },
+	{ .cmd = TRAPLINE_C_STOP, .doit = tl_do_stop },
+	{ .cmd = TRAPLINE_C_SYNC, .doit = tl_do_sync },
+	{
+		.cmd = TRAPLINE_C_PROBE_DUMP,
+		.start = tl_dump_start,
+		.dumpit = tl_dump_probes,
+		.done = tl_dump_done,
+	},
+	{ .cmd = TRAPLINE_C_SITE_READ, .doit = tl_do_site_read },
+	{
+		.cmd = TRAPLINE_C_SESSION_LIST,
+		.start = tl_dump_start,
+		.dumpit = tl_dump_sessions,
+		.done = tl_dump_done,
+	},
+};
+
+static struct genl_family tl_family __ro_after_init = {
+	.name = TRAPLINE_FAMILY,
+	.version = TRAPLINE_FAMILY_VERSION,
+	.maxattr = TRAPLINE_A_MAX,
+	.policy = tl_policy,
+	.ops = tl_ops,
+	.n_ops = ARRAY_SIZE(tl_ops),
+#ifdef TL_HAVE_RESV_START_OP
+	.resv_start_op = TRAPLINE_C_MAX + 1,
+#endif
+	.parallel_ops = true,
+	.netnsok = true,
+	.module = THIS_MODULE,
+};
+
+int tl_netlink_init(void)
+{
+	return genl_register_family(&tl_family);
+}
+
+void tl_netlink_exit(void)
+{
+	genl_unregister_family(&tl_family);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/* pending.c - calls that have not returned, found without help from the handlers */
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/uaccess.h>
+#include "pending.h"
+
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+
+/* More return probes on one stack than anybody has; also ends a torn list. */
+#define TL_INSTANCES_MAX	256
+
+/*
+ * The probe that @node is an instance of, if it is one of @session's. Others'
+ * memory may be anything by now: it is read with care, and believed only when the
+ * session's own table points back.
+ */
+static const struct tl_probe *tl_pending_probe(struct tl_session *session,
+					       const struct rethook_node *node)
+{
+	const struct rethook *rh = READ_ONCE(node->rethook);
+	const struct tl_probe *probe;
+	void *rp;
+	u16 id;
+
+	if (copy_from_kernel_nofault(&rp, &rh->data, sizeof(rp)))
+		return NULL;
+	probe = container_of((struct kretprobe *)rp, struct tl_probe, rp);
+	if (copy_from_kernel_nofault(&id, &probe->id, sizeof(id)) ||
+	    xa_load(&session->probes, id) != probe || probe->kind != TRAPLINE_CALL)
+		return NULL;
+	return probe;
+}
+
+static unsigned long tl_task_switches(const struct task_struct *task)
+{
+	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+}
+
+/* Whether @task sleeps and is off its CPU. */
+static bool tl_task_sleeps(struct task_struct *task)
+{
+#ifdef CONFIG_SMP
+	if (READ_ONCE(task->on_cpu))
+		return false;
+#endif
+	return task != current && READ_ONCE(task->__state) != TASK_RUNNING;
+}
+
+/*
+ * What @task is inside of. Its list's memory stays valid under RCU; whether it
+ * was the list of a sleeper is known only afterwards: unless the task slept at
+ * both ends and was not switched to in between, all that was found is dropped.
+ */
+static unsigned int tl_pending_task(struct tl_session *session, struct task_struct *task,
+				    u64 now, struct tl_pending *found, unsigned int room)
+{
+	unsigned long switches = tl_task_switches(task);
+	struct llist_node *node;
+	unsigned int steps = 0;
+	unsigned int n = 0;
+
+	if (!tl_task_sleeps(task))
+		return 0;
+	smp_rmb();	/* the list after the state; no partner but the scheduler's barriers */
+	for (node = READ_ONCE(task->rethooks.first); node && n < room && steps < TL_INSTANCES_MAX;
+	     node = READ_ONCE(node->next), steps++) {
+		struct rethook_node *rhn = container_of(node, struct rethook_node, llist);
+		struct kretprobe_instance *ri = container_of(rhn, struct kretprobe_instance, node);
+		const struct tl_probe *probe = tl_pending_probe(session, rhn);
+		const struct tl_call *call = (const struct tl_call *)ri->data;
+		u64 ticks;
+
+		if (!probe || READ_ONCE(call->generation) != session->generation)
+			continue;
+		ticks = now - READ_ONCE(call->time);
+		if (ticks > session->geometry.clock_hz << 30)
+			ticks = 0;	/* a clock that stepped back, or garbage */
+		found[n].id = probe->id;
+		found[n].call.tid = task->pid;
+		found[n].call.tgid = task->tgid;
+		found[n].call.age = mul_u64_u64_div_u64(ticks, NSEC_PER_SEC,
+							session->geometry.clock_hz);
+		get_task_comm(found[n].call.comm, task);
+		n++;
+	}
+	smp_rmb();	/* and the state again after the list */
+	if (!tl_task_sleeps(task) || tl_task_switches(task) != switches)
+		return 0;
+	return n;
+}
+
+unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *found,
+			     unsigned int room)
+{
+	u64 now = tl_clock_ticks(session->tsc);
+	struct task_struct *process, *task;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&session->lock);
+	rcu_read_lock();
+	for_each_process_thread(process, task)
+		n += tl_pending_task(session, task, now, found + n, room - n);
+	rcu_read_unlock();
+	return n;
+}
+
+#else
+
+unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *found,
+			     unsigned int room)
+{
+	return 0;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * pending.h - calls that have not returned, found without help from the handlers
+ *
+ * A sleeping task's own list of return-probe instances says which of our calls it
+ * is in. A task that runs meanwhile is passed over: its list can't be trusted.
+ */
+#ifndef TL_PENDING_H
+#define TL_PENDING_H
+
+#include "session.h"
+
+struct tl_pending {
+	u16 id;			/* the probe's */
+	struct trapline_pending call;
+};
+
+/*
+ * Fills at most @room entries and returns how many; 0 where the kernel keeps the
+ * instances elsewhere.
+ */
+unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *found,
+			     unsigned int room);
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/* probe.c - one probe: planted, counted, lifted */
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include "handler.h"
+#include "session.h"
+
+/* Calls inside at once that a return probe can follow, where nobody says a number. */
+u32 tl_maxactive_default(void)
+{
+	return clamp(32 * num_possible_cpus(), 128U, 4096U);
+}
+
+static struct kprobe *tl_probe_kprobe(struct tl_probe *probe)
+{
+	return probe->kind == TRAPLINE_ENTRY ? &probe->kp : &probe->rp.kp;
+}
+
+/* x86: the 5 bytes that ftrace patches begin in the 4 before @address. */
+static bool tl_inside_ftrace_site(u64 address)
+{
+	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	u8 found[sizeof(nop5)];
+	unsigned int back;
+
+	for (back = 1; back < sizeof(nop5); back++) {
+		if (copy_from_kernel_nofault(found, (void *)address - back, sizeof(found)))
+			return false;
+		if (!memcmp(found, nop5, sizeof(nop5)))
+			return true;
+	}
+	return false;
+}
+
+/* Why the kernel refused, as far as it can be told. */
+static void tl_probe_refusal(const struct tl_probe *probe, int error, char *text)
+{
+	const char *why;
+
+	switch (error) {
+	case -ENOENT:
+		why = "the kernel knows no such symbol, or its code is gone";
+		break;
+	case -EILSEQ:
+		why = tl_inside_ftrace_site(probe->address) ?
+		      "it lies inside the 5 bytes at the function's start that ftrace patches" :
+		      "no instruction starts there";
+		break;
+	case -EINVAL:
+		if (probe->kind != TRAPLINE_ENTRY && probe->offset)
+			why = "a return can be trapped only from the function's start";
+		else
+			why = "the kernel allows no probe there: blacklisted, not kernel code, or code that it patches itself";
+		break;
+	case -ENOMEM:
+		why = "no memory for it";
+		break;
+	case -EOPNOTSUPP:
+		why = "the kernel has no kprobes there";
+		break;
+	default:
+		why = "the kernel refused it";
+		break;
+	}
+	strscpy(text, why, TL_TEXT_SIZE);
+}
+
+/* The site as it is now: bytes read, 0 if it can't be. */
+static u8 tl_site_read(u64 address, u8 *bytes)
+{
+	u8 size = TRAPLINE_SITE_BYTES;
+
+	while (size && copy_from_kernel_nofault(bytes, (void *)address, size))
+		size--;
+	return size;
+}
+
+static int tl_probe_check(const struct tl_probe *probe, char *text)
+{
+	u32 size = probe->entry.size + probe->ret.size;
+
+	if (probe->kind == TRAPLINE_CALL)
+		size += sizeof(u64);
+	if (size > TL_FIELDS_MAX) {
+		snprintf(text, TL_TEXT_SIZE, "a record has at most %u bytes of fields, not %u",
+			 TL_FIELDS_MAX, size);
+		return -E2BIG;
+	}
+	if (probe->kind == TRAPLINE_CALL &&
+	    sizeof(struct tl_call) + probe->entry.size > KRETPROBE_MAX_DATA_SIZE) {
+		snprintf(text, TL_TEXT_SIZE,
+			 "a call can keep at most %zu bytes of fields until its return, not %u",
+			 KRETPROBE_MAX_DATA_SIZE - sizeof(struct tl_call), probe->entry.size);
+		return -E2BIG;
+	}
+	return 0;
+}
+
+static int tl_probe_programs(struct tl_probe *probe, const struct tl_probe_request *request,
+			     char *text)
+{
+	enum tl_site site = request->offset ? TL_AT_OFFSET : TL_AT_ENTRY;
+	int error = 0;
+
+	if (request->entry_bytes && probe->kind == TRAPLINE_RETURN) {
+		strscpy(text, "a return probe has no entry program", TL_TEXT_SIZE);
+		return -EINVAL;
+	}
+	if (request->ret_bytes && probe->kind == TRAPLINE_ENTRY) {
+		strscpy(text, "an entry probe has no return program", TL_TEXT_SIZE);
+		return -EINVAL;
+	}
+	error = tl_program_load(&probe->entry, request->entry, request->entry_bytes, site, text,
+				TL_TEXT_SIZE);
+	if (!error)
+		error = tl_program_load(&probe->ret, request->ret, request->ret_bytes,
+					TL_AT_RETURN, text, TL_TEXT_SIZE);
+	if (!error)
+		error = tl_probe_check(probe, text);
+	return error;
+}
+
+/* Registered disarmed, so that the site is read as it was found; then armed. */
+static int tl_probe_register(struct tl_probe *probe)
+{
+	struct kprobe *kp = tl_probe_kprobe(probe);
+	int error;
+
+	if (probe->address)
+		kp->addr = (kprobe_opcode_t *)(probe->address - probe->offset);
+	else
+		kp->symbol_name = probe->symbol;
+	kp->offset = probe->offset;
+	kp->flags = KPROBE_FLAG_DISABLED;
+
+	switch (probe->kind) {
+	case TRAPLINE_ENTRY:
+		kp->pre_handler = tl_handler_entry(probe);
+		error = register_kprobe(kp);
+		break;
+	case TRAPLINE_RETURN:
+		probe->rp.handler = tl_handler_return;
+		probe->rp.maxactive = probe->maxactive;
+		error = register_kretprobe(&probe->rp);
+		break;
+	default:
+		probe->rp.entry_handler = tl_handler_call_entry(probe);
+		probe->rp.handler = tl_handler_call_return(probe);
+		probe->rp.data_size = sizeof(struct tl_call) + probe->entry.size;
+		probe->rp.maxactive = probe->maxactive;
+		error = register_kretprobe(&probe->rp);
+		break;
+	}
+	if (error)
+		return error;
+
+	probe->planted = true;
+	probe->address = (u64)kp->addr;
+	probe->before_size = tl_site_read(probe->address, probe->before);
+	return enable_kprobe(kp);
+}
+
+/*
+ * Plants what @request wants, to be added to @session by the caller. On failure an
+ * ERR_PTR, nothing left behind, and @text (TL_TEXT_SIZE) says why.
+ */
+struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_probe_request *request,
+				char *text)
+{
+	struct tl_probe *probe = kzalloc(sizeof(*probe), GFP_KERNEL_ACCOUNT);
+	int error = -ENOMEM;
+
+	strscpy(text, "no memory for it", TL_TEXT_SIZE);
+	if (!probe)
+		return ERR_PTR(-ENOMEM);
+	probe->session = session;
+	probe->id = request->id;
+	probe->kind = request->kind;
+	probe->address = request->address;
+	probe->offset = request->offset;
+	probe->maxactive = request->maxactive;
+	probe->symbol = kstrdup(request->symbol ?: "", GFP_KERNEL_ACCOUNT);
+	probe->counts = __alloc_percpu_gfp(sizeof(struct tl_counts), sizeof(u64),
+					   GFP_KERNEL_ACCOUNT);
+	if (!probe->symbol || !probe->counts)
+		goto fail;
+	error = tl_probe_programs(probe, request, text);
+	if (error)
+		goto fail;
+	error = tl_probe_register(probe);
+	if (error) {
+		tl_probe_refusal(probe, error, text);
+		tl_probes_lift(&probe, 1);
+		goto fail;
+	}
+	return probe;
+fail:
+	tl_probe_free(probe);
+	return ERR_PTR(error);
+}
+
+/* Lifts @count probes of one kind family, those that are planted; they can be few. */
+static void tl_probes_lift_batch(struct tl_probe **probes, unsigned int count, bool entries)
+{
+	void *batch[64];
+	unsigned int n = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		struct tl_probe *probe = probes[i];
+
+		if (!probe->planted || (probe->kind == TRAPLINE_ENTRY) != entries)
+			continue;
+		batch[n++] = entries ? (void *)&probe->kp : (void *)&probe->rp;
+	}
+	if (n && entries)
+		unregister_kprobes((struct kprobe **)batch, n);
+	else if (n)
+		unregister_kretprobes((struct kretprobe **)batch, n);
+}
+
+/* Takes probes out of the kernel's text; no handler of theirs runs afterwards. */
+void tl_probes_lift(struct tl_probe **probes, unsigned int count)
+{
+	while (count) {
+		unsigned int n = min(count, 64U);
+		unsigned int i;
+
+		tl_probes_lift_batch(probes, n, true);
+		tl_probes_lift_batch(probes, n, false);
+		for (i = 0; i < n; i++)
+			probes[i]->planted = false;
+		probes += n;
+		count -= n;
+		cond_resched();
+	}
+}
+
+/* Frees a probe that is not planted. */
+void tl_probe_free(struct tl_probe *probe)
+{
+	tl_program_free(&probe->entry);
+	tl_program_free(&probe->ret);
+	free_percpu(probe->counts);
+	kfree(probe->symbol);
+	kfree(probe);
+}
+
+static u64 tl_probe_maxactive_misses(const struct tl_probe *probe)
+{
+	return probe->kind == TRAPLINE_ENTRY ? 0 : (unsigned int)READ_ONCE(probe->rp.nmissed);
+}
+
+/* START: the kernel's misses until now are not ours. */
+void tl_probe_begin(struct tl_probe *probe)
+{
+	probe->missed_recursion = READ_ONCE(tl_probe_kprobe(probe)->nmissed);
+	probe->missed_maxactive = tl_probe_maxactive_misses(probe);
+}
+
+void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *sum)
+{
+	int cpu;
+
+	*sum = (struct trapline_counters){};
+	for_each_possible_cpu(cpu) {
+		const struct tl_counts *counts = per_cpu_ptr(probe->counts, cpu);
+
+		sum->hits += READ_ONCE(counts->hits);
+		sum->recorded += READ_ONCE(counts->recorded);
+		sum->filtered += READ_ONCE(counts->filtered);
+		sum->lost_full += READ_ONCE(counts->lost_full);
+		sum->lost_nested += READ_ONCE(counts->lost_nested);
+		sum->lost_too_big += READ_ONCE(counts->lost_too_big);
+		sum->entered += READ_ONCE(counts->entered);
+		sum->returned += READ_ONCE(counts->returned);
+		sum->late += READ_ONCE(counts->late);
+		sum->stale += READ_ONCE(counts->stale);
+	}
+	sum->missed_recursion = tl_probe_kprobe((struct tl_probe *)probe)->nmissed -
+				probe->missed_recursion;
+	sum->missed_maxactive = tl_probe_maxactive_misses(probe) - probe->missed_maxactive;
+}
+
+u8 tl_probe_site(const struct tl_probe *probe, u8 *now)
+{
+	return tl_site_read(probe->address, now);
+}

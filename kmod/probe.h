@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* probe.h - one probe: planted, counted, lifted */
+#ifndef TL_PROBE_H
+#define TL_PROBE_H
+
+#include <linux/kprobes.h>
+#include <linux/list.h>
+#include "program.h"
+#include "shared/trapline.h"
+
+struct tl_session;
+
+/*
+ * A probe's counters on one CPU, as struct trapline_counters has them. Handlers
+ * of a CPU never run inside one another, so plain increments do.
+ */
+struct tl_counts {
+	u64 hits;
+	u64 recorded;
+	u64 filtered;
+	u64 lost_full;
+	u64 lost_nested;
+	u64 lost_too_big;
+	u64 entered;
+	u64 returned;
+	u64 late;
+	u64 stale;
+};
+
+/* What a call probe keeps of a call until its return, in the kernel's instance. */
+struct tl_call {
+	u64 time;		/* ticks at entry */
+	u32 generation;		/* the session's at entry */
+	u32 size;		/* bytes of entry fields */
+	u8 fields[];
+};
+
+struct tl_probe {
+	/* What handlers use. */
+	union {
+		struct kprobe kp;	/* entry probes */
+		struct kretprobe rp;	/* others; its .kp comes first */
+	};
+	struct tl_session *session;
+	struct tl_counts __percpu *counts;
+	struct tl_program entry;
+	struct tl_program ret;
+	u16 id;
+	u8 kind;			/* enum trapline_probe_kind */
+
+	bool planted;
+	u32 maxactive;
+	u64 address;			/* where the trap is, or was */
+	u64 offset;			/* bytes from symbol */
+	u64 missed_recursion;		/* the kernel's counters at START ... */
+	u64 missed_maxactive;
+	char *symbol;
+	u8 before[TRAPLINE_SITE_BYTES];	/* the site as it was found */
+	u8 before_size;
+};
+
+/* What the sender of PROBE_ADD wants. Memory is his. */
+struct tl_probe_request {
+	u16 id;
+	u8 kind;
+	u64 address;			/* 0: by symbol */
+	u64 offset;
+	u32 maxactive;
+	const char *symbol;		/* may be NULL if there is an address */
+	const void *entry;
+	u32 entry_bytes;
+	const void *ret;
+	u32 ret_bytes;
+};
+
+#define TL_TEXT_SIZE	160
+
+struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_probe_request *request,
+				char *text);
+void tl_probes_lift(struct tl_probe **probes, unsigned int count);
+void tl_probe_free(struct tl_probe *probe);
+void tl_probe_begin(struct tl_probe *probe);
+void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *sum);
+u8 tl_probe_site(const struct tl_probe *probe, u8 *now);
+u32 tl_maxactive_default(void);
+
+#endif

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+/* session.c - one open file of the device and all that belongs to it */
+#include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include "session.h"
+
+/* How often rings are looked at for those who poll. */
+#define TL_WAKE_INTERVAL_NS	(10 * NSEC_PER_MSEC)
+
+DEFINE_MUTEX(tl_sessions_lock);
+LIST_HEAD(tl_sessions);
+
+static struct tl_ring *tl_session_ring(const struct tl_session *session, int cpu)
+{
+	return per_cpu_ptr(session->rings, cpu);
+}
+
+/* The largest ring that all CPUs can have: together 1/16 of RAM at most. */
+u64 tl_session_ring_max(void)
+{
+	u64 each = div_u64((u64)totalram_pages() << (PAGE_SHIFT - 4), num_possible_cpus());
+
+	each = min_t(u64, each, TRAPLINE_RING_MAX);
+	return each < TRAPLINE_RING_MIN ? TRAPLINE_RING_MIN : rounddown_pow_of_two(each);
+}
+
+bool tl_session_readable(const struct tl_session *session)
+{
+	int cpu;
+
+	if (!smp_load_acquire(&session->rings))	/* pairs with tl_session_make_rings() */
+		return false;
+	for_each_possible_cpu(cpu)
+		if (tl_ring_readable(tl_session_ring(session, cpu)))
+			return true;
+	return false;
+}
+
+bool tl_session_tails_valid(const struct tl_session *session)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (!tl_ring_tail_valid(tl_session_ring(session, cpu)))
+			return false;
+	return true;
+}
+
+/* Handlers wake nobody; while somebody polls, this looks for them. */
+static enum hrtimer_restart tl_session_wake(struct hrtimer *timer)
+{
+	struct tl_session *session = container_of(timer, struct tl_session, wake);
+
+	if (tl_session_readable(session))
+		wake_up_interruptible(&session->readers);
+	if (!waitqueue_active(&session->readers))
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(TL_WAKE_INTERVAL_NS));
+	return HRTIMER_RESTART;
+}
+
+/* Before somebody waits in session->readers. */
+void tl_session_arm(struct tl_session *session)
+{
+	if (!hrtimer_is_queued(&session->wake))
+		hrtimer_start(&session->wake, ns_to_ktime(TL_WAKE_INTERVAL_NS), HRTIMER_MODE_REL);
+}
+
+struct tl_session *tl_session_create(void)
+{
+	struct tl_session *session = kzalloc(sizeof(*session), GFP_KERNEL_ACCOUNT);
+
+	if (!session)
+		return NULL;
+	mutex_init(&session->lock);
+	xa_init(&session->probes);
+	init_waitqueue_head(&session->readers);
+	tl_hrtimer_setup(&session->wake, tl_session_wake);
+	session->tsc = tl_clock_tsc_trusted();
+	session->id = get_random_u64() | 1;
+	session->owner = current->tgid;
+	session->uid = current_euid();
+	get_task_comm(session->comm, current);
+
+	mutex_lock(&tl_sessions_lock);
+	list_add_tail(&session->list, &tl_sessions);
+	mutex_unlock(&tl_sessions_lock);
+	return session;
+}
+
+static void tl_session_free_rings(struct tl_ring __percpu *rings)
+{
+	int cpu;
+
+	if (!rings)
+		return;
+	for_each_possible_cpu(cpu)
+		tl_ring_free(per_cpu_ptr(rings, cpu));
+	free_percpu(rings);
+}
+
+static void tl_session_free_metadata(struct tl_session *session)
+{
+	unsigned int i;
+
+	tl_frames_free(&session->metadata_frames);
+	for (i = 0; i < session->metadata_pages; i++)
+		tl_page_free(session->metadata[i]);
+	kvfree(session->metadata);
+}
+
+/* Lifts @only, or everything. */
+void tl_session_lift(struct tl_session *session, struct tl_probe *only)
+{
+	struct tl_probe *batch[64];
+	struct tl_probe *probe;
+	unsigned long id;
+	unsigned int n = 0;
+
+	if (only) {
+		session->planted -= only->planted;
+		tl_probes_lift(&only, 1);
+		return;
+	}
+	xa_for_each(&session->probes, id, probe) {
+		if (!probe->planted)
+			continue;
+		session->planted--;
+		batch[n++] = probe;
+		if (n == ARRAY_SIZE(batch)) {
+			tl_probes_lift(batch, n);
+			n = 0;
+		}
+	}
+	tl_probes_lift(batch, n);
+}
+
+/* The last descriptor and mapping are gone, however their owner went. */
+void tl_session_destroy(struct tl_session *session)
+{
+	struct tl_probe *probe;
+	unsigned long id;
+
+	mutex_lock(&tl_sessions_lock);
+	list_del(&session->list);
+	mutex_unlock(&tl_sessions_lock);
+
+	WRITE_ONCE(session->active, false);
+	tl_session_lift(session, NULL);
+	tl_filter_destroy(&session->filter);
+	hrtimer_cancel(&session->wake);
+	xa_for_each(&session->probes, id, probe) {
+		tl_probe_free(probe);
+		cond_resched();
+	}
+	xa_destroy(&session->probes);
+	tl_session_free_rings(session->rings);
+	tl_session_free_metadata(session);
+	mutex_destroy(&session->lock);
+	kfree(session);
+}
+
+static int tl_session_make_rings(struct tl_session *session, u64 size)
+{
+	struct tl_ring_geometry *geometry = &session->geometry;
+	struct tl_ring __percpu *rings;
+	int cpu;
+
+	geometry->size = size;
+	geometry->chunk_size = min_t(u64, TRAPLINE_CHUNK_MAX, size / 4);
+	geometry->cpus = nr_cpu_ids;
+	geometry->session = session->id;
+	geometry->clock_hz = tl_clock_hz(session->tsc);
+
+	rings = __alloc_percpu_gfp(sizeof(struct tl_ring), SMP_CACHE_BYTES, GFP_KERNEL_ACCOUNT);
+	if (!rings)
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		int error = tl_ring_alloc(per_cpu_ptr(rings, cpu), cpu, geometry);
+
+		if (error) {
+			tl_session_free_rings(rings);
+			return error;
+		}
+	}
+	/* Pairs with the acquires in mmap and poll, which don't take the mutex. */
+	smp_store_release(&session->rings, rings);
+	return 0;
+}
+
+static int tl_session_make_filter(struct tl_session *session,
+				  const struct tl_session_config *config, const char **text)
+{
+	struct tl_filter *filter = &session->filter;
+	unsigned int i;
+	int error;
+
+	filter->excluded = config->excluded;
+	if (!config->restricted)
+		return 0;
+	error = tl_filter_restrict(filter);
+	if (error) {
+		*text = "no memory for the filter";
+		return error;
+	}
+	if (config->follow) {
+		error = tl_filter_follow(filter);
+		if (error) {
+			*text = "descendants can't be followed: the kernel allows no probe on wake_up_new_task or release_task";
+			return error;
+		}
+	}
+	for (i = 0; i < config->tgids_count; i++)
+		tl_filter_add(filter, config->tgids[i]);
+	return 0;
+}
+
+/* Once. On failure the session is as bare as before, and @text may say why. */
+int tl_session_configure(struct tl_session *session, const struct tl_session_config *config,
+			 const char **text)
+{
+	int error;
+
+	lockdep_assert_held(&session->lock);
+	if (session->rings) {
+		*text = "the session is configured already";
+		return -EBUSY;
+	}
+	error = tl_session_make_filter(session, config, text);
+	if (error)
+		goto fail;
+	error = tl_session_make_rings(session, config->ring_size);
+	if (error) {
+		*text = "no memory for the rings: ask for smaller ones";
+		goto fail;
+	}
+	session->maxactive = config->maxactive;
+	return 0;
+fail:
+	tl_filter_destroy(&session->filter);
+	return error;
+}
+
+static int tl_session_metadata_page(struct tl_session *session)
+{
+	struct page *page = alloc_page(TL_GFP);
+
+	if (!page)
+		return -ENOMEM;
+	tl_page_mark(page, TL_PAGE_METADATA, session->id);
+	session->metadata[session->metadata_pages++] = page;
+	return 0;
+}
+
+/* Lists the metadata's pages anew, and tells every ring where. */
+static int tl_session_publish_metadata(struct tl_session *session)
+{
+	struct tl_frames frames = {};
+	int error = tl_frames_make(&frames, session->metadata, session->metadata_pages,
+				   session->id);
+	int cpu;
+
+	if (error)
+		return error;
+	for_each_possible_cpu(cpu)
+		tl_ring_control(tl_session_ring(session, cpu))->metadata = frames.top;
+	tl_frames_free(&session->metadata_frames);
+	session->metadata_frames = frames;
+	return 0;
+}
+
+/* Appends @bytes at @offset, which is how much there is already. */
+int tl_session_metadata(struct tl_session *session, u64 offset, const void *data, u32 bytes,
+			const char **text)
+{
+	const u32 room = PAGE_SIZE - sizeof(struct tl_page_head);
+
+	lockdep_assert_held(&session->lock);
+	if (offset != session->metadata_bytes) {
+		*text = "metadata comes in order, without gaps";
+		return -EINVAL;
+	}
+	if (offset + bytes > TRAPLINE_METADATA_MAX) {
+		*text = "metadata is 1 MiB at most";
+		return -E2BIG;
+	}
+	if (session->active || session->generation) {
+		*text = "metadata comes before the session is started";
+		return -EBUSY;
+	}
+	if (!session->metadata)
+		session->metadata = kvcalloc(DIV_ROUND_UP(TRAPLINE_METADATA_MAX, room),
+					     sizeof(*session->metadata), GFP_KERNEL_ACCOUNT);
+	*text = "no memory for the metadata";
+	if (!session->metadata)
+		return -ENOMEM;
+	while (bytes) {
+		u32 used = session->metadata_bytes % room;
+		u32 piece = min(bytes, room - used);
+		struct page *page;
+
+		if (!used && session->metadata_pages == session->metadata_bytes / room &&
+		    tl_session_metadata_page(session))
+			return -ENOMEM;
+		page = session->metadata[session->metadata_pages - 1];
+		memcpy(page_address(page) + sizeof(struct tl_page_head) + used, data, piece);
+		tl_page_seal(page, used + piece);
+		session->metadata_bytes += piece;
+		data += piece;
+		bytes -= piece;
+	}
+	return tl_session_publish_metadata(session);
+}
+
+/* All probes begin together. */
+struct tl_instant tl_session_start(struct tl_session *session)
+{
+	struct tl_instant now;
+	struct tl_probe *probe;
+	unsigned long id;
+
+	lockdep_assert_held(&session->lock);
+	xa_for_each(&session->probes, id, probe)
+		tl_probe_begin(probe);
+	session->generation++;
+	now = tl_clock_instant(session->tsc);
+	/* Handlers that see the flag see the generation: a return's own check else. */
+	smp_store_release(&session->active, true);
+	return now;
+}
+
+/* When this returns nothing is in flight, and what was written is published whole. */
+struct tl_instant tl_session_stop(struct tl_session *session)
+{
+	struct tl_instant now;
+	int cpu;
+
+	lockdep_assert_held(&session->lock);
+	WRITE_ONCE(session->active, false);
+	synchronize_rcu();
+	now = tl_clock_instant(session->tsc);
+	for_each_possible_cpu(cpu)
+		tl_ring_finish(&tl_session_ring(session, cpu)->writer, now.ticks);
+	return now;
+}
+
+/* Every record older than the returned time is visible. */
+struct tl_instant tl_session_sync(struct tl_session *session)
+{
+	struct tl_instant now = tl_clock_instant(session->tsc);
+
+	synchronize_rcu();
+	return now;
+}
+
+void tl_session_totals(struct tl_session *session, u64 *recorded, u64 *lost)
+{
+	int cpu;
+
+	*recorded = 0;
+	*lost = 0;
+	if (!session->rings)
+		return;
+	for_each_possible_cpu(cpu) {
+		const struct tl_ring_control *control =
+			tl_ring_control(tl_session_ring(session, cpu));
+
+		*recorded += READ_ONCE(control->written);
+		*lost += READ_ONCE(control->lost_full) + READ_ONCE(control->lost_nested) +
+			 READ_ONCE(control->lost_too_big);
+	}
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * session.h - one open file of the device and all that belongs to it
+ *
+ * A session begins bare; tl_session_configure() gives it rings. Its mutex guards
+ * everything but what handlers read: active, generation, filter, rings and clock,
+ * which are set before the first probe is planted, or are single words.
+ */
+#ifndef TL_SESSION_H
+#define TL_SESSION_H
+
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+#include "clock.h"
+#include "filter.h"
+#include "probe.h"
+#include "ring.h"
+
+struct file;
+
+struct tl_session {
+	/* What handlers read. */
+	bool active;
+	bool tsc;
+	u32 generation;			/* START counts it up */
+	struct tl_ring __percpu *rings;	/* NULL: not configured */
+	struct tl_filter filter;
+
+	struct mutex lock;
+	struct list_head list;		/* of all sessions */
+	struct xarray probes;		/* by event id, lifted ones included */
+	u32 planted;			/* probes in place */
+	u32 maxactive;			/* where a probe asks for nothing else */
+	u64 id;				/* random, names the session in memory images */
+	struct tl_ring_geometry geometry;
+
+	struct page **metadata;
+	unsigned int metadata_pages;
+	u32 metadata_bytes;
+	struct tl_frames metadata_frames;
+
+	wait_queue_head_t readers;
+	struct hrtimer wake;		/* armed while somebody polls */
+
+	pid_t owner;			/* thread group that opened it */
+	kuid_t uid;
+	char comm[TASK_COMM_LEN];
+};
+
+struct tl_session_config {
+	u64 ring_size;			/* bytes; a valid one */
+	u32 maxactive;
+	bool restricted;		/* only the thread groups below */
+	bool follow;
+	pid_t excluded;
+	pid_t *tgids;			/* in the initial pid namespace */
+	unsigned int tgids_count;
+};
+
+struct tl_session *tl_session_create(void);
+void tl_session_destroy(struct tl_session *session);
+int tl_session_configure(struct tl_session *session, const struct tl_session_config *config,
+			 const char **text);
+int tl_session_metadata(struct tl_session *session, u64 offset, const void *data, u32 bytes,
+			const char **text);
+struct tl_instant tl_session_start(struct tl_session *session);
+struct tl_instant tl_session_stop(struct tl_session *session);
+struct tl_instant tl_session_sync(struct tl_session *session);
+void tl_session_arm(struct tl_session *session);
+bool tl_session_readable(const struct tl_session *session);
+bool tl_session_tails_valid(const struct tl_session *session);
+void tl_session_lift(struct tl_session *session, struct tl_probe *only);
+void tl_session_totals(struct tl_session *session, u64 *recorded, u64 *lost);
+u64 tl_session_ring_max(void);
+
+/* All sessions, for listing. */
+extern struct mutex tl_sessions_lock;
+extern struct list_head tl_sessions;
+
+#endif

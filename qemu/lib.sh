@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Shared by the host scripts of qemu/: error messages and where things are.
+# Sourced, never run; it changes nothing.
+
+me=${0##*/}
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${TRAPLINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trapline}
+readonly me top cache
+
+say() { printf '%s: %s\n' "$me" "$*" >&2; }
+die() { say "$@"; exit "${die_status:-1}"; }
+
+# config_get FILE OPTION prints y, m, a number, or nothing when it is not set.
+config_get() { sed -n "s/^CONFIG_$2=//p" "$1"; }

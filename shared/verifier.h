@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * verifier.h - decides whether a program may run
+ *
+ * One pass: jumps only go forward, so the slots surely written before an
+ * instruction are the intersection over everything that leads to it. The same
+ * lines run in the module, in the tool and under the fuzzer.
+ */
+#ifndef TL_VERIFIER_H
+#define TL_VERIFIER_H
+
+#include "program.h"
+
+/* Why, and at which instruction, a program was refused. */
+struct tl_verdict {
+	const char *text;	/* static; 0 for a program that may run */
+	__u32 insn;
+	__u32 size;		/* bytes of fields stored at most, if it may run */
+};
+
+/* For one run of the verifier: 1 KiB or so, too much for a kernel stack. */
+struct tl_verifier {
+	__u32 slots[TL_INSNS_MAX + 1];	/* bit n: slot n was surely written */
+	__u16 stored[TL_INSNS_MAX + 1];	/* bytes stored at most */
+	__u8 reached[TL_INSNS_MAX + 1];
+};
+
+tl_inline void tl_verifier_join(struct tl_verifier *v, __u32 to, __u32 slots, __u32 stored)
+{
+	if (!v->reached[to]) {
+		v->reached[to] = 1;
+		v->slots[to] = slots;
+		v->stored[to] = (__u16)stored;
+		return;
+	}
+	v->slots[to] &= slots;
+	if (stored > v->stored[to])
+		v->stored[to] = (__u16)stored;
+}
+
+tl_inline int tl_is_size(__u8 size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/* What @insn reads: bit n for slot n. */
+tl_inline __u32 tl_insn_reads(const struct tl_insn *insn)
+{
+	switch (insn->op) {
+	case TL_OP_LOAD_KERNEL:
+	case TL_OP_LOAD_USER:
+	case TL_OP_PUT:
+	case TL_OP_STR_KERNEL:
+	case TL_OP_STR_USER:
+		return 1U << insn->a;
+	case TL_OP_JEQ:
+	case TL_OP_JNE:
+	case TL_OP_JLT:
+	case TL_OP_JLE:
+	case TL_OP_JSLT:
+	case TL_OP_JSLE:
+		return 1U << insn->a | 1U << insn->b;
+	default:
+		return 0;
+	}
+}
+
+/* The bytes that @insn stores at most. */
+tl_inline __u32 tl_insn_stores(const struct tl_insn *insn)
+{
+	switch (insn->op) {
+	case TL_OP_PUT:
+		return tl_align4(insn->size);
+	case TL_OP_PUT_FAULTS:
+		return 4;
+	case TL_OP_STR_KERNEL:
+	case TL_OP_STR_USER:
+		return 4 + tl_align4((__u32)insn->imm);
+	default:
+		return 0;
+	}
+}
+
+/* One instruction by itself: 0, or what is wrong with it. */
+tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site site, __u32 regs)
+{
+	if (insn->op >= TL_OPS)
+		return "unknown opcode";
+	if (insn->dst >= TL_SLOTS || insn->a >= TL_SLOTS || insn->b >= TL_SLOTS)
+		return "no such slot";
+	if (insn->flags & ~TL_INSN_SIGNED)
+		return "unknown flags";
+
+	switch (insn->op) {
+	case TL_OP_REG:
+		return insn->imm < regs ? 0 : "no such register";
+	case TL_OP_ARG:
+		if (site != TL_AT_ENTRY)
+			return "arguments can be loaded at a function's entry only";
+		return insn->imm < TL_ARGS_MAX ? 0 : "no such argument";
+	case TL_OP_RETVAL:
+		return site == TL_AT_RETURN ? 0 :
+		       "the return value can be loaded at a return only";
+	case TL_OP_LOAD_KERNEL:
+	case TL_OP_LOAD_USER:
+	case TL_OP_PUT:
+		return tl_is_size(insn->size) ? 0 : "a size is 1, 2, 4 or 8";
+	case TL_OP_STR_KERNEL:
+	case TL_OP_STR_USER:
+		return insn->imm >= 1 && insn->imm <= TL_STR_MAX ? 0 :
+		       "a string has room for 1 to 1024 bytes";
+	default:
+		return 0;
+	}
+}
+
+tl_inline struct tl_verdict tl_refuse(const char *why, __u32 insn)
+{
+	struct tl_verdict verdict = {};
+
+	verdict.text = why;
+	verdict.insn = insn;
+	return verdict;
+}
+
+/*
+ * Verifies @n instructions for @site, where struct pt_regs has @regs words.
+ * @v is scratch memory.
+ */
+tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_insn *insns,
+					__u32 n, enum tl_site site, __u32 regs)
+{
+	struct tl_verdict verdict = {};
+	__u32 i;
+
+	if (n == 0)
+		return tl_refuse("a program has at least one instruction", 0);
+	if (n > TL_INSNS_MAX)
+		return tl_refuse("a program has at most 256 instructions", 0);
+	for (i = 0; i <= n; i++)
+		v->reached[i] = 0;
+	tl_verifier_join(v, 0, 0, 0);
+
+	for (i = 0; i < n; i++) {
+		const struct tl_insn *insn = &insns[i];
+		const char *why = tl_insn_check(insn, site, regs);
+		__u32 slots = v->slots[i];
+		__u32 stored;
+
+		if (why)
+			return tl_refuse(why, i);
+		if (!v->reached[i])
+			return tl_refuse("unreachable instruction", i);
+		if (tl_insn_reads(insn) & ~slots)
+			return tl_refuse("reads a slot that may not have been written", i);
+		stored = v->stored[i] + tl_insn_stores(insn);
+		if (stored > TL_FIELDS_MAX)
+			return tl_refuse("stores more than 4000 bytes", i);
+
+		switch (insn->op) {
+		case TL_OP_ACCEPT:
+			if (stored > verdict.size)
+				verdict.size = stored;
+			continue;
+		case TL_OP_REJECT:
+			continue;
+		case TL_OP_JMP:
+		case TL_OP_JEQ:
+		case TL_OP_JNE:
+		case TL_OP_JLT:
+		case TL_OP_JLE:
+		case TL_OP_JSLT:
+		case TL_OP_JSLE:
+			if (i + 1 + insn->jump >= n)
+				return tl_refuse("jumps past the end", i);
+			tl_verifier_join(v, i + 1 + insn->jump, slots, stored);
+			if (insn->op == TL_OP_JMP)
+				continue;
+			break;
+		case TL_OP_IMM:
+		case TL_OP_REG:
+		case TL_OP_ARG:
+		case TL_OP_RETVAL:
+		case TL_OP_LOAD_KERNEL:
+		case TL_OP_LOAD_USER:
+			slots |= 1U << insn->dst;
+			break;
+		default:
+			break;
+		}
+		if (i + 1 == n)
+			return tl_refuse("runs off its end", i);
+		tl_verifier_join(v, i + 1, slots, stored);
+	}
+	return verdict;
+}
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+// Programs for raw arguments, registers and return values: accepted where they are to run, and
+// storing what the layout says when they run.
+#include "spec/compile.h"
+
+#include <array>
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "shared/verifier.h"
+#include "trace/fields.h"
+#include "util/error.h"
+
+// A machine for the interpreter: word n of pt_regs is 1000 + n, argument n is 100 + n, and those
+// from the sixth on lie on a stack that may be unreadable.
+namespace {
+
+struct tl_regs {
+    bool stack_readable = true;
+};
+
+inline __u64 tl_reg(const struct tl_regs*, __u64 n) {
+    return 1000 + n;
+}
+
+inline __u64 tl_retval(const struct tl_regs*) {
+    return 42;
+}
+
+inline int tl_arg(const struct tl_regs* regs, __u64 n, __u64* value) {
+    if (n >= 6 && !regs->stack_readable)
+        return -1;
+    *value = 100 + n;
+    return 0;
+}
+
+inline int tl_read_kernel(void*, __u64, __u32) {
+    return -1;
+}
+
+inline int tl_read_user(void*, __u64, __u32) {
+    return -1;
+}
+
+#include "shared/interpreter.h"
+
+using namespace trapline;
+
+tl_verdict verify(const std::vector<tl_insn>& program, tl_site site) {
+    static tl_verifier verifier;
+    return tl_verify(&verifier, program.data(), static_cast<__u32>(program.size()), site,
+                     pt_regs_words);
+}
+
+std::vector<std::byte> run(const std::vector<tl_insn>& program, const tl_regs& regs = {}) {
+    std::vector<std::byte> bytes(TL_FIELDS_MAX);
+    const int size = tl_run(program.data(), &regs, reinterpret_cast<__u8*>(bytes.data()));
+    bytes.resize(static_cast<std::size_t>(std::max(size, 0)));
+    return bytes;
+}
+
+std::vector<std::string> names(const std::vector<Field>& fields) {
+    std::vector<std::string> all;
+    for (const Field& field : fields)
+        all.push_back(field.name);
+    return all;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Compile, CallRecordsArgumentsAndReturn) {
+    const CompiledProbe probe = compile_probe(parse_probe("vfs_read"), 7);
+    EXPECT_EQ(probe.layout.id, 7);
+    EXPECT_EQ(probe.layout.name, "vfs_read");
+    EXPECT_EQ(probe.layout.kind, TRAPLINE_CALL);
+    EXPECT_TRUE(probe.layout.at_entry);
+    EXPECT_EQ(names(probe.layout.entry_fields),
+              (Names{"arg0", "arg1", "arg2", "arg3", "arg4", "arg5"}));
+    EXPECT_EQ(names(probe.layout.return_fields), Names{"return"});
+    EXPECT_EQ(verify(probe.entry, TL_AT_ENTRY).text, nullptr);
+    EXPECT_EQ(verify(probe.entry, TL_AT_ENTRY).size, 48U);
+    EXPECT_EQ(verify(probe.ret, TL_AT_RETURN).text, nullptr);
+    EXPECT_EQ(verify(probe.ret, TL_AT_RETURN).size, 8U);
+    // Where they don't belong they are refused: the test can fail.
+    EXPECT_NE(verify(probe.entry, TL_AT_RETURN).text, nullptr);
+    EXPECT_NE(verify(probe.entry, TL_AT_OFFSET).text, nullptr);
+    EXPECT_NE(verify(probe.ret, TL_AT_ENTRY).text, nullptr);
+}
+
+TEST(Compile, LoadsAndPutsInTurnThroughOneSlotEach) {
+    const CompiledProbe probe = compile_probe(parse_probe("f"), 1, 20);
+    ASSERT_EQ(probe.entry.size(), 2 * 20 + 2U);
+    for (unsigned i = 0; i < 20; i++) {
+        EXPECT_EQ(probe.entry[2 * i].op, TL_OP_ARG);
+        EXPECT_EQ(probe.entry[2 * i].dst, i % TL_SLOTS);
+        EXPECT_EQ(probe.entry[2 * i].imm, i);
+        EXPECT_EQ(probe.entry[2 * i + 1].op, TL_OP_PUT);
+        EXPECT_EQ(probe.entry[2 * i + 1].a, i % TL_SLOTS);
+        EXPECT_EQ(probe.entry[2 * i + 1].size, 8);
+    }
+}
+
+TEST(Compile, AnyNumberOfArguments) {
+    for (unsigned n = 0; n <= TL_ARGS_MAX; n++) {
+        const CompiledProbe probe = compile_probe(parse_probe("kprobe:f"), 1, n);
+        EXPECT_EQ(verify(probe.entry, TL_AT_ENTRY).text, nullptr) << n;
+        EXPECT_EQ(verify(probe.entry, TL_AT_ENTRY).size, 8 * n + (n > 6 ? 4 : 0)) << n;
+        EXPECT_TRUE(probe.ret.empty());
+        EXPECT_TRUE(probe.layout.return_fields.empty());
+
+        FieldValues values;
+        const auto bytes = run(probe.entry);
+        ASSERT_TRUE(decode_fields(probe.layout, bytes, values)) << n;
+        EXPECT_EQ(fields_size(probe.layout, bytes), bytes.size());
+        for (unsigned i = 0; i < n; i++) {
+            EXPECT_EQ(values.entry[i].state, FieldValue::State::number);
+            EXPECT_EQ(values.entry[i].number, 100 + i);
+        }
+    }
+    EXPECT_THROW(compile_probe(parse_probe("f"), 1, TL_ARGS_MAX + 1), UsageError);
+}
+
+TEST(Compile, UnreadableStackArgumentsAreFaults) {
+    const CompiledProbe probe = compile_probe(parse_probe("kprobe:f"), 1, TL_ARGS_MAX);
+    FieldValues values;
+    const auto bytes = run(probe.entry, {.stack_readable = false});
+    ASSERT_TRUE(decode_fields(probe.layout, bytes, values));
+    for (unsigned i = 0; i < TL_ARGS_MAX; i++)
+        EXPECT_EQ(values.entry[i].state,
+                  i < 6 ? FieldValue::State::number : FieldValue::State::number_fault)
+            << i;
+}
+
+TEST(Compile, OffsetRecordsRegisters) {
+    const CompiledProbe probe = compile_probe(parse_probe("vfs_read+0x1c"), 1);
+    EXPECT_EQ(probe.layout.name, "vfs_read+0x1c");
+    EXPECT_EQ(probe.layout.kind, TRAPLINE_ENTRY);
+    EXPECT_FALSE(probe.layout.at_entry);
+    EXPECT_EQ(names(probe.layout.entry_fields), (Names{"di", "si", "dx", "cx", "r8", "r9"}));
+    EXPECT_EQ(verify(probe.entry, TL_AT_OFFSET).text, nullptr);
+    EXPECT_TRUE(probe.ret.empty());
+
+    FieldValues values;
+    const auto bytes = run(probe.entry);
+    ASSERT_TRUE(decode_fields(probe.layout, bytes, values));
+    const std::array<unsigned, 6> words{14, 13, 12, 11, 9, 8};
+    for (std::size_t i = 0; i < words.size(); i++)
+        EXPECT_EQ(values.entry[i].number, 1000 + words[i]);
+}
+
+TEST(Compile, OffsetZeroIsTheEntry) {
+    const CompiledProbe probe = compile_probe(parse_probe("vfs_read+0"), 1, 2);
+    EXPECT_TRUE(probe.layout.at_entry);
+    EXPECT_EQ(probe.layout.kind, TRAPLINE_ENTRY);
+    EXPECT_EQ(names(probe.layout.entry_fields), (Names{"arg0", "arg1"}));
+}
+
+TEST(Compile, ReturnRecordsTheValueOnly) {
+    const CompiledProbe probe = compile_probe(parse_probe("kretprobe:f"), 1);
+    EXPECT_TRUE(probe.entry.empty());
+    EXPECT_TRUE(probe.layout.entry_fields.empty());
+    EXPECT_EQ(probe.layout.kind, TRAPLINE_RETURN);
+    EXPECT_EQ(verify(probe.ret, TL_AT_RETURN).text, nullptr);
+    FieldValues values;
+    ASSERT_TRUE(decode_fields(probe.layout, run(probe.ret), values));
+    ASSERT_EQ(values.ret.size(), 1U);
+    EXPECT_EQ(values.ret[0].number, 42U);
+}
+
+} // namespace

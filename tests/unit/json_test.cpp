@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+// Events as JSON, read back with the library that wrote it.
+#include "output/json.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "output_fixture.h"
+
+using namespace trapline;
+using namespace trapline::test;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json parse_line(const std::string& line) {
+    EXPECT_EQ(line.back(), '\n');
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
+    return Json::parse(line); // throws if it isn't JSON, or not UTF-8
+}
+
+Json printed(const EventLayout& layout, const std::vector<std::byte>& bytes) {
+    JsonPrinter printer;
+    return parse_line(Sample(bytes).print(printer, layout));
+}
+
+Json returned(std::uint64_t value) {
+    return printed(make_layout(TRAPLINE_RETURN, {}, {raw64}), RecordBytes().number(value));
+}
+
+Json argument(std::uint16_t status, std::string_view text) {
+    return printed(make_layout(TRAPLINE_ENTRY, {text_field}), RecordBytes().string(status, text))
+        .at("args")
+        .at(0);
+}
+
+TEST(JsonOutput, Call) {
+    JsonPrinter printer;
+    Sample sample(RecordBytes()
+                      .number(std::uint64_t{0xffff888100000000})
+                      .number(std::uint64_t{12345})
+                      .number(std::uint64_t{0x1000}));
+    sample.event.flags = TL_IRQS_OFF | 1;
+    EXPECT_EQ(sample.print(printer, make_layout(TRAPLINE_CALL, {raw64}, {raw64})),
+              "{\"time_ns\":12345678901,\"cpu\":3,\"pid\":4710,\"tid\":4711,\"comm\":\"cat\","
+              "\"flags\":\"d..1\",\"event\":\"vfs_read\",\"kind\":\"call\","
+              "\"args\":[\"0xffff888100000000\"],\"return\":\"0x1000\",\"duration_ns\":12345}\n");
+}
+
+TEST(JsonOutput, EntryAndReturn) {
+    const Json entry =
+        printed(make_layout(TRAPLINE_ENTRY, {raw64}), RecordBytes().number(std::uint64_t{0}));
+    EXPECT_EQ(entry.at("kind"), "entry");
+    EXPECT_EQ(entry.at("args"), Json::array({"0x0"}));
+    EXPECT_FALSE(entry.contains("return"));
+    EXPECT_FALSE(entry.contains("duration_ns"));
+    EXPECT_FALSE(entry.contains("errno"));
+    EXPECT_FALSE(entry.contains("late"));
+    const Json ret = returned(1);
+    EXPECT_EQ(ret.at("kind"), "return");
+    EXPECT_EQ(ret.at("return"), "0x1");
+    EXPECT_FALSE(ret.contains("args"));
+    EXPECT_FALSE(ret.contains("duration_ns"));
+    EXPECT_EQ(printed(make_layout(TRAPLINE_ENTRY, {}), {}).at("args"), Json::array());
+}
+
+TEST(JsonOutput, RegistersAtAnOffset) {
+    EventLayout layout = make_layout(TRAPLINE_ENTRY, {raw64, raw64});
+    layout.at_entry = false;
+    layout.entry_fields[0].name = "di";
+    layout.entry_fields[1].name = "si";
+    const Json json =
+        printed(layout, RecordBytes().number(std::uint64_t{1}).number(std::uint64_t{2}));
+    EXPECT_EQ(json.at("registers"), Json({{"di", "0x1"}, {"si", "0x2"}}));
+    EXPECT_FALSE(json.contains("args"));
+}
+
+TEST(JsonOutput, Errors) {
+    EXPECT_EQ(returned(-std::uint64_t{2}).at("return"), "0xfffffffffffffffe");
+    EXPECT_EQ(returned(-std::uint64_t{2}).at("errno"), "ENOENT");
+    EXPECT_EQ(returned(0xfffffffe).at("return"), "0xfffffffe");
+    EXPECT_EQ(returned(0xfffffffe).at("errno"), "ENOENT");
+    EXPECT_EQ(returned(-std::uint64_t{4000}).at("errno"), "4000");
+    EXPECT_FALSE(returned(-std::uint64_t{4096}).contains("errno"));
+    EXPECT_FALSE(returned(0).contains("errno"));
+}
+
+TEST(JsonOutput, Strings) {
+    EXPECT_EQ(argument(TL_STR_WHOLE, "abc"), "abc");
+    EXPECT_EQ(argument(TL_STR_WHOLE, ""), "");
+    EXPECT_EQ(argument(TL_STR_CUT, "abc"), Json({{"text", "abc"}, {"status", "cut"}}));
+    EXPECT_EQ(argument(TL_STR_FAULT, ""), Json({{"text", ""}, {"status", "fault"}}));
+    EXPECT_TRUE(argument(TL_STR_NULL, "").is_null());
+}
+
+TEST(JsonOutput, HostileStringsStayJson) {
+    EXPECT_EQ(argument(TL_STR_WHOLE, "\"},{\\\n\033"), "\"},{\\\n\033");
+    EXPECT_EQ(argument(TL_STR_WHOLE, std::string_view("a\0b", 3)), std::string("a\0b", 3));
+    EXPECT_EQ(argument(TL_STR_WHOLE, "caf\xc3\xa9"), "caf\xc3\xa9");
+    // What isn't UTF-8 becomes U+FFFD.
+    EXPECT_EQ(argument(TL_STR_WHOLE, "a\xff\x62"), "a\xef\xbf\xbd\x62");
+    EXPECT_EQ(argument(TL_STR_CUT, "a\xc3").at("text"), "a\xef\xbf\xbd");
+    EXPECT_EQ(argument(TL_STR_WHOLE, "\xed\xa0\x80").get<std::string>().find('\xed'),
+              std::string::npos); // half of a surrogate pair
+}
+
+TEST(JsonOutput, AnyBytesAnywhere) {
+    JsonPrinter printer;
+    std::string all;
+    for (int c = 0; c < 256; c++)
+        all += static_cast<char>(c);
+    Sample sample(RecordBytes().string(TL_STR_FAULT, all + all));
+    for (std::size_t from = 1; from < 256; from += 15) {
+        sample.comm(std::string_view(all).substr(from, 15));
+        const std::string line = sample.print(printer, make_layout(TRAPLINE_ENTRY, {text_field}));
+        EXPECT_EQ(parse_line(line).at("args").at(0).at("status"), "fault");
+        // Nor may anything reach a terminal that it obeys.
+        EXPECT_TRUE(
+            std::all_of(line.begin(), line.end() - 1, [](char c) { return c >= ' ' && c <= '~'; }));
+    }
+}
+
+TEST(JsonOutput, CommEndsAtItsNul) {
+    JsonPrinter printer;
+    const auto comm = [&](std::string_view name) {
+        return parse_line(Sample().comm(name).print(printer, make_layout(TRAPLINE_ENTRY, {})))
+            .at("comm");
+    };
+    EXPECT_EQ(comm("exactly16letters"), "exactly16letters");
+    EXPECT_EQ(comm(std::string_view("ab\0cd", 5)), "ab");
+    EXPECT_EQ(comm(""), "");
+}
+
+TEST(JsonOutput, FaultedNumbersAndTheirMask) {
+    const Json json = printed(
+        make_layout(TRAPLINE_ENTRY, {raw64, raw64, faults_field}),
+        RecordBytes().number(std::uint64_t{1}).number(std::uint64_t{0}).number(std::uint32_t{2}));
+    EXPECT_EQ(json.at("args"), Json::array({"0x1", Json({{"status", "fault"}})}));
+}
+
+TEST(JsonOutput, StragglersAndShortRecords) {
+    JsonPrinter printer;
+    Sample sample;
+    sample.event.straggler = true;
+    EXPECT_EQ(parse_line(sample.print(printer, make_layout(TRAPLINE_ENTRY, {}))).at("late"), true);
+    const Json bad = printed(make_layout(TRAPLINE_ENTRY, {raw64}), {});
+    EXPECT_TRUE(bad.contains("error"));
+    EXPECT_FALSE(bad.contains("args"));
+}
+
+} // namespace

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+// The kernel's symbols: lookups, sizes, clones, near misses, hidden addresses; the blacklist.
+#include "symbols/kallsyms.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <unistd.h>
+
+#include "symbols/blacklist.h"
+#include "util/error.h"
+
+using namespace trapline;
+
+namespace {
+
+Kallsyms load(const std::string& text) {
+    std::istringstream stream(text);
+    return Kallsyms(stream);
+}
+
+constexpr const char* usual = "0000000000000000 A fixed_percpu_data\n"
+                              "ffffffff81000000 T _text\n"
+                              "ffffffff81000000 T startup\n"
+                              "ffffffff81000040 T vfs_read\n"
+                              "ffffffff81000140 t helper\n"
+                              "ffffffff81000180 t do_work.isra.0\n"
+                              "ffffffff810001c0 t do_work.constprop.0.cold\n"
+                              "ffffffff810001e0 t do_workers\n"
+                              "ffffffff81000200 W weak_one\n"
+                              "ffffffff81000210 T vfs_write\n"
+                              "ffffffff81000300 t helper\n"
+                              "ffffffff81000400 D jiffies\n"
+                              "ffffffffc0002000 t helper\t[snd_hda]\n"
+                              "ffffffffc0001000 t first\t[snd_hda]\n"
+                              "ffffffffc0003000 d table\t[snd_hda]\n"
+                              "ffffffffc0004000 t bpf_prog_1_x\t[bpf]\n"
+                              "ffffffffc0005000 t kprobe_insn_page\t[__builtin__kprobes]\n"
+                              "ffffffffc0006000 t ftrace_trampoline\t[__builtin__ftrace]\n";
+
+TEST(Kallsyms, FindsByName) {
+    const Kallsyms kallsyms = load(usual);
+    const auto found = kallsyms.find("vfs_read");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].address, 0xffffffff81000040U);
+    EXPECT_EQ(found[0].name, "vfs_read");
+    EXPECT_EQ(found[0].module, "");
+    EXPECT_EQ(found[0].type, 'T');
+    EXPECT_TRUE(found[0].is_function());
+    EXPECT_TRUE(kallsyms.find("vfs_rea").empty());
+    EXPECT_TRUE(kallsyms.find("").empty());
+    EXPECT_FALSE(kallsyms.addresses_hidden());
+}
+
+TEST(Kallsyms, SizeReachesTheNextHigherSymbol) {
+    const Kallsyms kallsyms = load(usual);
+    EXPECT_EQ(kallsyms.find("vfs_read")[0].size, 0x100U);
+    // Two names of one place: both reach to the next place.
+    EXPECT_EQ(kallsyms.find("_text")[0].size, 0x40U);
+    EXPECT_EQ(kallsyms.find("startup")[0].size, 0x40U);
+    EXPECT_EQ(kallsyms.find("jiffies")[0].size, 0U);
+    // Modules aren't sorted, and end in data that is no neighbour.
+    EXPECT_EQ(kallsyms.find("first")[0].size, 0x1000U);
+    EXPECT_EQ(kallsyms.find("helper", "snd_hda")[0].size, 0U);
+}
+
+TEST(Kallsyms, SortsDuplicatesByAddress) {
+    const auto found = load(usual).find("helper");
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].address, 0xffffffff81000140U);
+    EXPECT_EQ(found[1].address, 0xffffffff81000300U);
+    EXPECT_EQ(found[2].address, 0xffffffffc0002000U);
+}
+
+TEST(Kallsyms, ModuleNarrows) {
+    const Kallsyms kallsyms = load(usual);
+    EXPECT_EQ(kallsyms.find("helper", "kernel").size(), 2U);
+    EXPECT_EQ(kallsyms.find("helper", "vmlinux").size(), 2U);
+    ASSERT_EQ(kallsyms.find("helper", "snd-hda").size(), 1U);
+    EXPECT_EQ(kallsyms.find("helper", "snd-hda")[0].module, "snd_hda");
+    EXPECT_TRUE(kallsyms.find("helper", "snd").empty());
+    EXPECT_TRUE(kallsyms.has_module("snd_hda"));
+    EXPECT_TRUE(kallsyms.has_module("kernel"));
+    EXPECT_FALSE(kallsyms.has_module("snd"));
+    EXPECT_FALSE(kallsyms.has_module(""));
+}
+
+TEST(Kallsyms, KnowsDataFromFunctions) {
+    const Kallsyms kallsyms = load(usual);
+    EXPECT_FALSE(kallsyms.find("jiffies")[0].is_function());
+    EXPECT_TRUE(kallsyms.find("weak_one")[0].is_function());
+}
+
+TEST(Kallsyms, LeavesOutWhatTheKernelGenerates) {
+    const Kallsyms kallsyms = load(usual);
+    EXPECT_EQ(kallsyms.size(), 15U);
+    EXPECT_TRUE(kallsyms.find("bpf_prog_1_x").empty());
+    EXPECT_TRUE(kallsyms.find("kprobe_insn_page").empty());
+    EXPECT_TRUE(kallsyms.find("ftrace_trampoline").empty());
+}
+
+TEST(Kallsyms, FindsClones) {
+    const auto found = load(usual).clones("do_work");
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].name, "do_work.isra.0");
+    EXPECT_EQ(found[1].name, "do_work.constprop.0.cold");
+    EXPECT_TRUE(load(usual).clones("do_work", "snd_hda").empty());
+    EXPECT_TRUE(load(usual).clones("vfs_read").empty());
+    EXPECT_TRUE(load("ffffffff81000000 t a.part.3\n").clones("a").size() == 1);
+    EXPECT_TRUE(load("ffffffff81000000 t a.cold\n").clones("a").size() == 1);
+    EXPECT_TRUE(load("ffffffff81000000 t a.b\n").clones("a").empty());
+    EXPECT_TRUE(load("ffffffff81000000 d a.cold\n").clones("a").empty());
+}
+
+TEST(Kallsyms, SuggestsSimilarFunctions) {
+    using Names = std::vector<std::string_view>;
+    const Kallsyms kallsyms = load(usual);
+    EXPECT_EQ(kallsyms.similar("vfs_raed"), Names{"vfs_read"});
+    EXPECT_EQ(kallsyms.similar("helpr"), Names{"helper"}); // once, though there are three
+    EXPECT_EQ(kallsyms.similar("jiffie"), Names{});        // data
+    EXPECT_EQ(kallsyms.similar("zzzzzzzz"), Names{});
+    EXPECT_EQ(kallsyms.similar(""), Names{});
+    EXPECT_EQ(kallsyms.similar(std::string(10000, 'v')), Names{});
+    EXPECT_EQ(kallsyms.similar("vfs_raed", "snd_hda"), Names{});
+}
+
+TEST(Kallsyms, SuggestsThreeAtMostTheBestFirst) {
+    const Kallsyms kallsyms = load("ffffffff81000000 T ksys_raad\n"
+                                   "ffffffff81000010 T __x64_sys_read\n"
+                                   "ffffffff81000020 T sys_readlink\n"
+                                   "ffffffff81000030 T sys_readahead_of_all\n"
+                                   "ffffffff81000040 T __pfx___x64_sys_read\n");
+    const std::vector<std::string_view> expected{"__x64_sys_read", "ksys_raad", "sys_readlink"};
+    EXPECT_EQ(kallsyms.similar("sys_read"), expected);
+}
+
+TEST(Kallsyms, SeesThatAddressesAreHidden) {
+    const Kallsyms kallsyms = load("0000000000000000 T a\n"
+                                   "0000000000000000 T b\n"
+                                   "0000000000000000 t b\t[m]\n");
+    EXPECT_TRUE(kallsyms.addresses_hidden());
+    EXPECT_EQ(kallsyms.find("b").size(), 2U);
+    EXPECT_EQ(kallsyms.find("a")[0].address, 0U);
+    EXPECT_EQ(kallsyms.find("a")[0].size, 0U);
+}
+
+TEST(Kallsyms, SkipsWhatIsNoSymbol) {
+    const Kallsyms kallsyms = load("\n"
+                                   "garbage\n"
+                                   "ffff\n"
+                                   "ffff T \n"
+                                   " T x\n"
+                                   "ffffffff81000000 T good\r\n"
+                                   "ffffffff81000010 T last");
+    EXPECT_EQ(kallsyms.size(), 2U);
+    EXPECT_EQ(kallsyms.find("last").size(), 1U);
+    EXPECT_EQ(load("").size(), 0U);
+    EXPECT_FALSE(load("").addresses_hidden());
+    EXPECT_TRUE(load("").find("x").empty());
+}
+
+// Lines cross the pieces that a file is read in, and a line may be longer than one.
+TEST(Kallsyms, ReadsFilesOfAnySize) {
+    const std::string path = testing::TempDir() + "kallsyms." + std::to_string(getpid());
+    {
+        std::ofstream file(path);
+        for (int i = 0; i < 20000; i++)
+            file << "ffffffff8" << std::to_string(1000000 + i) << " T function_" << i << '\n';
+        file << "ffffffff90000000 T " << std::string(200000, 'x') << '\n';
+        file << "ffffffff90000010 T end\n";
+    }
+    const Kallsyms kallsyms(path);
+    std::remove(path.c_str());
+    EXPECT_EQ(kallsyms.size(), 20001U); // no symbol has 200,000 characters
+    for (int i = 0; i < 20000; i++)
+        ASSERT_EQ(kallsyms.find("function_" + std::to_string(i)).size(), 1U) << i;
+    EXPECT_EQ(kallsyms.find("end").size(), 1U);
+}
+
+TEST(Kallsyms, SaysWhyAFileIsNoUse) {
+    try {
+        const Kallsyms kallsyms(std::string("/nowhere/kallsyms"));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(), "cannot read the kernel's symbols from /nowhere/kallsyms: "
+                                   "No such file or directory");
+    }
+    EXPECT_THROW(Kallsyms(std::string("/dev/null")), Error);
+    EXPECT_THROW(Kallsyms(std::string("/")), Error);
+}
+
+Blacklist blacklist(const std::string& text) {
+    std::istringstream stream(text);
+    return Blacklist(stream);
+}
+
+TEST(Blacklist, FindsTheRangeOfAnAddress) {
+    const Blacklist list = blacklist("0xffffffff81000000-0xffffffff81000040\tnotify_die\n"
+                                     "0xffffffff81000100-0xffffffff81000140\tdo_int3\n");
+    EXPECT_TRUE(list.known());
+    EXPECT_EQ(list.find(0xffffffff81000000, ""), "notify_die");
+    EXPECT_EQ(list.find(0xffffffff8100003f, ""), "notify_die");
+    EXPECT_EQ(list.find(0xffffffff81000040, "notify_die"), std::nullopt);
+    EXPECT_EQ(list.find(0xffffffff81000110, ""), "do_int3");
+    EXPECT_EQ(list.find(0xffffffff80ffffff, ""), std::nullopt);
+}
+
+TEST(Blacklist, FallsBackOnNames) {
+    const Blacklist list = blacklist("0x0000000000000000-0x0000000000000000\tdo_int3\n");
+    EXPECT_EQ(list.find(0, "do_int3"), "do_int3");
+    EXPECT_EQ(list.find(0, "do_int"), std::nullopt);
+}
+
+TEST(Blacklist, IsUnknownWithoutItsFile) {
+    const Blacklist missing(std::string("/nowhere/blacklist"));
+    EXPECT_FALSE(missing.known());
+    EXPECT_EQ(missing.find(1, "x"), std::nullopt);
+    EXPECT_FALSE(blacklist("0x1\n0x1-\n0x1-0x2\n0x1-0xg\tx\nx\n\n").known());
+}
+
+} // namespace

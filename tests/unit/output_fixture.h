@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+// Events to print, for the tests of the printers.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "output/printer.h"
+#include "record_bytes.h"
+
+namespace trapline::test {
+
+inline const Field raw64{"a", FieldType::raw, 8};
+inline const Field raw32{"b", FieldType::raw, 4};
+inline const Field text_field{"s", FieldType::string, 0};
+inline const Field faults_field{"faults", FieldType::faults, 4};
+
+inline EventLayout make_layout(trapline_probe_kind kind, std::vector<Field> entry,
+                               std::vector<Field> ret = {}) {
+    return {.id = 1,
+            .name = "vfs_read",
+            .kind = kind,
+            .at_entry = true,
+            .entry_fields = std::move(entry),
+            .return_fields = std::move(ret)};
+}
+
+// At 12.345678 s on CPU 3, by cat, thread 4711 of group 4710. The clock has 1 GHz.
+struct Sample {
+    Event event;
+    std::vector<std::byte> bytes;
+    ClockConversion clock{1'000'000'000, ClockAnchor{}};
+
+    explicit Sample(std::vector<std::byte> fields = {}) : bytes(std::move(fields)) {
+        event.ticks = 12'345'678'901;
+        event.cpu = 3;
+        event.tid = 4711;
+        event.tgid = 4710;
+        comm("cat");
+    }
+
+    Sample& comm(std::string_view name) {
+        event.comm = {};
+        std::copy_n(name.begin(), std::min<std::size_t>(name.size(), event.comm.size()),
+                    event.comm.begin());
+        return *this;
+    }
+
+    std::string print(Printer& printer, const EventLayout& layout) {
+        std::string out;
+        event.fields = bytes;
+        printer.print(event, layout, clock, out);
+        return out;
+    }
+};
+
+} // namespace trapline::test

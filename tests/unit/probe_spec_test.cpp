@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+// The PROBE argument: all its forms, and where the caret points in what isn't one.
+#include "spec/probe_spec.h"
+
+#include <gtest/gtest.h>
+
+#include "util/error.h"
+
+using namespace trapline;
+
+namespace {
+
+using Kind = std::optional<trapline_probe_kind>;
+
+// "why @ column of the caret", after checking that the argument is shown above the caret.
+std::string refusal(std::string_view text, Kind kind = std::nullopt, std::string_view shown = {}) {
+    if (shown.empty())
+        shown = text;
+    try {
+        parse_probe(text, kind);
+    } catch (const UsageError& error) {
+        EXPECT_EQ(error.exit_code(), 2);
+        EXPECT_NE(error.hint().find("kretprobe:FUNC"), std::string::npos);
+        const std::string what = error.what();
+        const std::size_t first = what.find('\n');
+        const std::size_t second = what.find('\n', first + 1);
+        EXPECT_EQ(what.substr(first + 1, second - first - 1), "    " + std::string(shown));
+        const std::string carets = what.substr(second + 1);
+        EXPECT_EQ(carets.find_first_not_of(' '), carets.size() - 1);
+        EXPECT_EQ(carets.back(), '^');
+        EXPECT_EQ(what.substr(0, 11), "bad probe: ");
+        return what.substr(11, first - 11) + " @ " + std::to_string(carets.size() - 1 - 4);
+    }
+    return "accepted";
+}
+
+TEST(ProbeSpec, PlainFunctionIsACall) {
+    const ProbeSpec spec = parse_probe("vfs_read");
+    EXPECT_EQ(spec.kind, TRAPLINE_CALL);
+    EXPECT_EQ(spec.function, "vfs_read");
+    EXPECT_EQ(spec.module, "");
+    EXPECT_EQ(spec.number, 0U);
+    EXPECT_EQ(spec.offset, 0U);
+    EXPECT_FALSE(spec.has_offset);
+    EXPECT_FALSE(spec.oops_size);
+    EXPECT_EQ(spec.text, "vfs_read");
+}
+
+TEST(ProbeSpec, CommandWideKind) {
+    EXPECT_EQ(parse_probe("vfs_read", TRAPLINE_ENTRY).kind, TRAPLINE_ENTRY);
+    EXPECT_EQ(parse_probe("vfs_read", TRAPLINE_RETURN).kind, TRAPLINE_RETURN);
+    EXPECT_EQ(parse_probe("kprobe:vfs_read", TRAPLINE_ENTRY).kind, TRAPLINE_ENTRY);
+    EXPECT_EQ(parse_probe("kretprobe:vfs_read", TRAPLINE_RETURN).kind, TRAPLINE_RETURN);
+    EXPECT_EQ(parse_probe("vfs_read+4", TRAPLINE_ENTRY).offset, 4U);
+}
+
+TEST(ProbeSpec, Prefixes) {
+    const ProbeSpec entry = parse_probe("kprobe:ext4:ext4_sync_file+0x1c");
+    EXPECT_EQ(entry.kind, TRAPLINE_ENTRY);
+    EXPECT_EQ(entry.module, "ext4");
+    EXPECT_EQ(entry.function, "ext4_sync_file");
+    EXPECT_EQ(entry.offset, 0x1cU);
+    const ProbeSpec ret = parse_probe("kretprobe:snd-hda:f");
+    EXPECT_EQ(ret.kind, TRAPLINE_RETURN);
+    EXPECT_EQ(ret.module, "snd-hda");
+    EXPECT_EQ(parse_probe("kprobe:f").module, "");
+    EXPECT_EQ(parse_probe("kernel:f").module, "kernel");
+}
+
+TEST(ProbeSpec, SymbolCharacters) {
+    EXPECT_EQ(parse_probe("do_work.isra.0").function, "do_work.isra.0");
+    EXPECT_EQ(parse_probe("_ZN4core3fmt$x").function, "_ZN4core3fmt$x");
+    EXPECT_EQ(parse_probe("kprobe_register").function, "kprobe_register");
+}
+
+TEST(ProbeSpec, OffsetMakesAnEntryProbe) {
+    const ProbeSpec decimal = parse_probe("f+28");
+    EXPECT_EQ(decimal.kind, TRAPLINE_ENTRY);
+    EXPECT_EQ(decimal.offset, 28U);
+    EXPECT_TRUE(decimal.has_offset);
+    EXPECT_EQ(parse_probe("f+0X1C").offset, 0x1cU);
+    EXPECT_EQ(parse_probe("f+0xffffffffffffffff").offset, UINT64_MAX);
+    const ProbeSpec zero = parse_probe("f+0");
+    EXPECT_EQ(zero.kind, TRAPLINE_ENTRY);
+    EXPECT_TRUE(zero.has_offset);
+    EXPECT_FALSE(parse_probe("kprobe:f").has_offset);
+}
+
+TEST(ProbeSpec, PastedFromAnOops) {
+    const ProbeSpec plain = parse_probe("vfs_read+0x1c/0x80");
+    EXPECT_EQ(plain.kind, TRAPLINE_ENTRY);
+    EXPECT_EQ(plain.offset, 0x1cU);
+    EXPECT_EQ(plain.oops_size, 0x80U);
+    for (const char* text : {"f+0x1c/0x80 [ext4]", "f+0x1c/0x80[ext4]", "f+0x1c/0x80\t [ext4] ",
+                             "f+0x1c/0x80 [ext4 0123456789abcdef]", "ext4:f+0x1c/0x80 [ext4]"}) {
+        const ProbeSpec spec = parse_probe(text);
+        EXPECT_EQ(spec.module, "ext4") << text;
+        EXPECT_EQ(spec.function, "f") << text;
+        EXPECT_EQ(spec.offset, 0x1cU) << text;
+        EXPECT_EQ(spec.oops_size, 0x80U) << text;
+        EXPECT_EQ(spec.text, text);
+    }
+    EXPECT_EQ(parse_probe("f ").function, "f");
+}
+
+TEST(ProbeSpec, NumberChoosesAmongDuplicates) {
+    EXPECT_EQ(parse_probe("f#2").number, 2U);
+    const ProbeSpec spec = parse_probe("kprobe:m:f#12+0x4/0x8");
+    EXPECT_EQ(spec.number, 12U);
+    EXPECT_EQ(spec.offset, 4U);
+    EXPECT_EQ(spec.oops_size, 8U);
+}
+
+TEST(ProbeSpec, CaretsOnNames) {
+    EXPECT_EQ(refusal(""), "a function's name is expected here @ 0");
+    EXPECT_EQ(refusal("kprobe:"), "a function's name is expected here @ 7");
+    EXPECT_EQ(refusal("ext4:"), "a function's name is expected here @ 5");
+    EXPECT_EQ(refusal("+4"), "a function's name is expected here @ 0");
+    EXPECT_EQ(refusal(":f"), "a module's name is expected before ':' @ 0");
+    EXPECT_EQ(refusal("kprobe::f"), "a module's name is expected before ':' @ 7");
+    EXPECT_EQ(refusal("m:n:f"), "':' is not expected here @ 3");
+    EXPECT_EQ(refusal("vfs-read"), "'-' is not expected here @ 3");
+    EXPECT_EQ(refusal("vfs_read()"), "'(' is not expected here @ 8");
+    EXPECT_EQ(refusal("vfs_*"), "'*' is not expected here @ 4");
+    EXPECT_EQ(refusal("f g"), "' ' is not expected here @ 1");
+    EXPECT_EQ(refusal(" f"), "a function's name is expected here @ 0");
+    EXPECT_EQ(refusal("0xffff"), "a function's name doesn't begin with a digit @ 0");
+    EXPECT_EQ(refusal("kprobe:m:" + std::string(600, 'f')), "the name is too long @ 9");
+    EXPECT_EQ(refusal("m:" + std::string(508, 'f')), "accepted");
+    EXPECT_EQ(refusal("m:" + std::string(509, 'f')), "accepted");
+    EXPECT_EQ(refusal("m:" + std::string(510, 'f')), "the name is too long @ 2");
+}
+
+TEST(ProbeSpec, CaretsOnNumbers) {
+    constexpr const char* number = "a number is expected here, decimal or 0x and hexadecimal";
+    EXPECT_EQ(refusal("f+"), std::string(number) + " @ 2");
+    EXPECT_EQ(refusal("f+x"), std::string(number) + " @ 2");
+    EXPECT_EQ(refusal("f+-4"), std::string(number) + " @ 2");
+    EXPECT_EQ(refusal("f++4"), std::string(number) + " @ 2");
+    EXPECT_EQ(refusal("f+ 4"), std::string(number) + " @ 2");
+    EXPECT_EQ(refusal("f+0x"), "a hexadecimal digit is expected here @ 4");
+    EXPECT_EQ(refusal("f+0xzz"), "a hexadecimal digit is expected here @ 4");
+    EXPECT_EQ(refusal("f+0x-1"), "a hexadecimal digit is expected here @ 4");
+    EXPECT_EQ(refusal("f+0x1g"), "'g' is not expected here @ 5");
+    EXPECT_EQ(refusal("f+1c"), "'c' is not expected here @ 3");
+    EXPECT_EQ(refusal("f+18446744073709551616"), "the number is too large @ 2");
+    EXPECT_EQ(refusal("f+0x10000000000000000"), "the number is too large @ 4");
+    EXPECT_EQ(refusal("f+0x1c/"), std::string(number) + " @ 7");
+    EXPECT_EQ(refusal("f+0x1c/0x8"), "the function's size is less than the offset in it @ 7");
+    EXPECT_EQ(refusal("f/0x80"), "'/' is not expected here @ 1");
+    EXPECT_EQ(refusal("f#0"), "functions of one name are counted from 1 @ 2");
+    EXPECT_EQ(refusal("f#"), std::string(number) + " @ 2");
+    EXPECT_EQ(refusal("f#99999"), "functions of one name are counted from 1 @ 2");
+}
+
+TEST(ProbeSpec, CaretsOnBrackets) {
+    EXPECT_EQ(refusal("f+1/2 []"), "a module's name is expected in brackets @ 7");
+    EXPECT_EQ(refusal("f+1/2 [ext4"), "']' is expected here @ 11");
+    EXPECT_EQ(refusal("f+1/2 [ext4 xyz]"), "']' is expected here @ 12");
+    EXPECT_EQ(refusal("f+1/2 [ext4] x"), "'x' is not expected here @ 13");
+    EXPECT_EQ(refusal("xfs:f+1/2 [ext4]"), "this contradicts 'xfs:' @ 11");
+}
+
+TEST(ProbeSpec, Contradictions) {
+    EXPECT_EQ(refusal("kprobe:f", TRAPLINE_RETURN),
+              "kprobe: means the entry, --return the return @ 0");
+    EXPECT_EQ(refusal("kretprobe:f", TRAPLINE_ENTRY),
+              "kretprobe: means the return, --entry the entry @ 0");
+    EXPECT_EQ(refusal("kretprobe:f+4"),
+              "kretprobe: means a whole function's return, so there can't be an offset @ 11");
+    EXPECT_EQ(refusal("f+4", TRAPLINE_RETURN),
+              "--return means a whole function's return, so there can't be an offset @ 1");
+    EXPECT_EQ(refusal("f+0x4/0x8 [m]", TRAPLINE_RETURN),
+              "--return means a whole function's return, so there can't be an offset @ 1");
+}
+
+TEST(ProbeSpec, HostileTextIsShownEscaped) {
+    EXPECT_EQ(refusal("f\033[2J", std::nullopt, "f\\033[2J"), "'\\033' is not expected here @ 1");
+    EXPECT_EQ(refusal("\xc3\xa9+f", std::nullopt, "\\303\\251+f"),
+              "a function's name is expected here @ 0");
+    EXPECT_EQ(refusal("f [\n", std::nullopt, "f [\\n"),
+              "a module's name is expected in brackets @ 3");
+    // The caret counts what is shown.
+    EXPECT_EQ(refusal("f\t\t?", std::nullopt, "f\\t\\t?"), "'\\t' is not expected here @ 1");
+    EXPECT_EQ(refusal("f\t[m]\t?", std::nullopt, "f\\t[m]\\t?"), "'?' is not expected here @ 8");
+    EXPECT_EQ(refusal(std::string_view("f\0g", 3), std::nullopt, "f\\000g"),
+              "'\\000' is not expected here @ 1");
+}
+
+TEST(ProbeSpec, EventNames) {
+    EXPECT_EQ(event_name(parse_probe("vfs_read")), "vfs_read");
+    EXPECT_EQ(event_name(parse_probe("kprobe:vfs_read+28")), "vfs_read+0x1c");
+    EXPECT_EQ(event_name(parse_probe("vfs_read+0")), "vfs_read");
+    EXPECT_EQ(event_name(parse_probe("ext4:f")), "ext4:f");
+    EXPECT_EQ(event_name(parse_probe("f+0x1c/0x80 [ext4]")), "ext4:f+0x1c");
+    EXPECT_EQ(event_name(parse_probe("kernel:f")), "f");
+    EXPECT_EQ(event_name(parse_probe("vmlinux:f#2+4")), "f#2+0x4");
+}
+
+} // namespace

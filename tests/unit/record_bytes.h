@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+// Builds the bytes of a record's fields as shared/record.h describes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace trapline::test {
+
+class RecordBytes {
+public:
+    template <typename T>
+    RecordBytes& number(T value) {
+        const std::size_t at = bytes_.size();
+        bytes_.resize(at + (sizeof(T) + 3) / 4 * 4);
+        std::memcpy(bytes_.data() + at, &value, sizeof(T));
+        return *this;
+    }
+
+    RecordBytes& string(std::uint16_t status, std::string_view text) {
+        const std::size_t at = bytes_.size() + 4;
+        number(static_cast<std::uint32_t>(status | text.size() << 16));
+        bytes_.resize(at + (text.size() + 3) / 4 * 4);
+        std::memcpy(bytes_.data() + at, text.data(), text.size());
+        return *this;
+    }
+
+    operator std::vector<std::byte>() const { return bytes_; }
+
+private:
+    std::vector<std::byte> bytes_;
+};
+
+} // namespace trapline::test

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+// Events as lines: every rule of the format, and names and strings that want to harm a terminal.
+#include "output/text.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+#include "output_fixture.h"
+
+using namespace trapline;
+using namespace trapline::test;
+
+namespace {
+
+constexpr std::size_t event_column = 51; // of a line with short numbers
+
+std::string line(const EventLayout& layout, const std::vector<std::byte>& bytes) {
+    TextPrinter printer;
+    return Sample(bytes).print(printer, layout);
+}
+
+// The event alone, without the columns before it and the newline.
+std::string shown(const EventLayout& layout, const std::vector<std::byte>& bytes) {
+    const std::string text = line(layout, bytes);
+    const std::size_t at = text.find("678: ");
+    EXPECT_EQ(text.back(), '\n');
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+    return text.substr(at + 5, text.size() - at - 6);
+}
+
+std::string returned(std::uint64_t value) {
+    return shown(make_layout(TRAPLINE_RETURN, {}, {raw64}), RecordBytes().number(value));
+}
+
+std::string entered_with(std::uint16_t status, std::string_view text) {
+    return shown(make_layout(TRAPLINE_ENTRY, {text_field}), RecordBytes().string(status, text));
+}
+
+TEST(Text, Columns) {
+    EXPECT_EQ(line(make_layout(TRAPLINE_ENTRY, {}), {}),
+              "             cat-4711    [003] ....     12.345678: vfs_read()\n");
+    TextPrinter printer;
+    Sample sample;
+    sample.event.tid = 12345678;
+    sample.event.cpu = 1234;
+    sample.event.ticks = 12'345'678'000'000'999;
+    sample.event.flags = TL_IRQS_OFF | 1;
+    sample.comm("exactly16letters");
+    EXPECT_EQ(sample.print(printer, make_layout(TRAPLINE_ENTRY, {})),
+              "exactly16letters-12345678 [1234] d..1 12345678.000000: vfs_read()\n");
+}
+
+TEST(Text, AppendsToWhatIsThere) {
+    TextPrinter printer;
+    Sample sample;
+    sample.event.fields = sample.bytes;
+    std::string out = "before\n";
+    printer.print(sample.event, make_layout(TRAPLINE_ENTRY, {}), sample.clock, out);
+    printer.print(sample.event, make_layout(TRAPLINE_ENTRY, {}), sample.clock, out);
+    EXPECT_EQ(out.substr(0, 24), "before\n             cat-");
+    EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 3);
+}
+
+TEST(Text, CommsAreMadeSafe) {
+    TextPrinter printer;
+    const auto comm = [&](std::string_view name) {
+        const std::string text =
+            Sample().comm(name).print(printer, make_layout(TRAPLINE_ENTRY, {}));
+        return text.substr(0, text.find("-4711"));
+    };
+    EXPECT_EQ(comm("kworker/0:1H"), "    kworker/0:1H");
+    EXPECT_EQ(comm("Web Content"), "     Web Content");
+    EXPECT_EQ(comm("\033[2Jx"), "        \\033[2Jx");
+    EXPECT_EQ(comm("a\nb"), "            a\\nb");
+    EXPECT_EQ(comm("\xff\xff\xff\xff\xff"), "\\377\\377\\377\\377\\377");
+    EXPECT_EQ(comm("\xc3\xa9"), "        \\303\\251");
+    EXPECT_EQ(comm(""), "           <...>");
+}
+
+TEST(Text, Flags) {
+    const auto flags = [](unsigned bits) {
+        const auto shown_flags = flag_characters(static_cast<std::uint16_t>(bits));
+        return std::string(shown_flags.begin(), shown_flags.end());
+    };
+    EXPECT_EQ(flags(0), "....");
+    EXPECT_EQ(flags(TL_IRQS_OFF), "d...");
+    EXPECT_EQ(flags(TL_BH_OFF), "b...");
+    EXPECT_EQ(flags(TL_IRQS_OFF | TL_BH_OFF), "D...");
+    EXPECT_EQ(flags(TL_NEED_RESCHED), ".N..");
+    EXPECT_EQ(flags(TL_SOFTIRQ), "..s.");
+    EXPECT_EQ(flags(TL_HARDIRQ), "..h.");
+    EXPECT_EQ(flags(TL_HARDIRQ | TL_SOFTIRQ), "..H.");
+    EXPECT_EQ(flags(TL_NMI), "..z.");
+    EXPECT_EQ(flags(TL_NMI | TL_SOFTIRQ), "..z.");
+    EXPECT_EQ(flags(TL_NMI | TL_HARDIRQ), "..Z.");
+    EXPECT_EQ(flags(1), "...1");
+    EXPECT_EQ(flags(10), "...a");
+    EXPECT_EQ(flags(15), "...f");
+    EXPECT_EQ(flags(TL_IRQS_OFF | TL_NEED_RESCHED | TL_HARDIRQ | 2), "dNh2");
+}
+
+TEST(Text, Call) {
+    const EventLayout layout = make_layout(TRAPLINE_CALL, {raw64, raw32}, {raw64});
+    EXPECT_EQ(shown(layout, RecordBytes()
+                                .number(std::uint64_t{0xffff888100000000})
+                                .number(std::uint32_t{0})
+                                .number(std::uint64_t{12345})
+                                .number(std::uint64_t{0x1000})),
+              "vfs_read(0xffff888100000000, 0x0) = 0x1000 <12.3 us>");
+    EXPECT_EQ(shown(make_layout(TRAPLINE_CALL, {}, {raw64}),
+                    RecordBytes().number(std::uint64_t{1}).number(std::uint64_t{0})),
+              "vfs_read() = 0x0 <1 ns>");
+}
+
+TEST(Text, EntryAndReturn) {
+    EXPECT_EQ(shown(make_layout(TRAPLINE_ENTRY, {raw64, raw64}),
+                    RecordBytes().number(std::uint64_t{1}).number(std::uint64_t{0xab})),
+              "vfs_read(0x1, 0xab)");
+    EXPECT_EQ(returned(0x1000), "vfs_read() = 0x1000");
+}
+
+TEST(Text, RegistersAtAnOffset) {
+    EventLayout layout = make_layout(TRAPLINE_ENTRY, {raw64, raw64});
+    layout.name = "vfs_read+0x1c";
+    layout.at_entry = false;
+    layout.entry_fields[0].name = "di";
+    layout.entry_fields[1].name = "si";
+    EXPECT_EQ(shown(layout, RecordBytes().number(std::uint64_t{1}).number(std::uint64_t{0xab})),
+              "vfs_read+0x1c: di=0x1 si=0xab");
+}
+
+TEST(Text, RawReturnsThatAreErrors) {
+    EXPECT_EQ(returned(0), "vfs_read() = 0x0");
+    EXPECT_EQ(returned(-std::uint64_t{2}), "vfs_read() = -2 ENOENT");
+    EXPECT_EQ(returned(-std::uint64_t{512}), "vfs_read() = -512 ERESTARTSYS");
+    EXPECT_EQ(returned(-std::uint64_t{4000}), "vfs_read() = -4000");
+    EXPECT_EQ(returned(-std::uint64_t{4095}), "vfs_read() = -4095");
+    EXPECT_EQ(returned(-std::uint64_t{4096}), "vfs_read() = 0xfffffffffffff000");
+    EXPECT_EQ(returned(0xfffffffe), "vfs_read() = -2 ENOENT");
+    EXPECT_EQ(returned(0xfffff001), "vfs_read() = -4095");
+    EXPECT_EQ(returned(0xfffff000), "vfs_read() = 0xfffff000");
+    EXPECT_EQ(returned(0x1fffffffe), "vfs_read() = 0x1fffffffe");
+    // Arguments are never taken for errors.
+    EXPECT_EQ(shown(make_layout(TRAPLINE_ENTRY, {raw64}), RecordBytes().number(-std::uint64_t{2})),
+              "vfs_read(0xfffffffffffffffe)");
+}
+
+TEST(Text, Durations) {
+    EXPECT_EQ(duration_text(0), "0 ns");
+    EXPECT_EQ(duration_text(999), "999 ns");
+    EXPECT_EQ(duration_text(1000), "1.0 us");
+    EXPECT_EQ(duration_text(12'345), "12.3 us");
+    EXPECT_EQ(duration_text(12'350), "12.4 us");
+    EXPECT_EQ(duration_text(999'949), "999.9 us");
+    EXPECT_EQ(duration_text(999'950), "1.0 ms");
+    EXPECT_EQ(duration_text(4'560'000), "4.6 ms");
+    EXPECT_EQ(duration_text(999'949'999), "999.9 ms");
+    EXPECT_EQ(duration_text(999'950'000), "1.0 s");
+    EXPECT_EQ(duration_text(1'200'000'000), "1.2 s");
+    EXPECT_EQ(duration_text(999'900'000'000), "999.9 s");
+    EXPECT_EQ(duration_text(86'400'000'000'000), "86400 s");
+    EXPECT_EQ(duration_text(UINT64_MAX), "18446744073 s");
+}
+
+TEST(Text, Strings) {
+    EXPECT_EQ(entered_with(TL_STR_WHOLE, "/etc/passwd"), "vfs_read(\"/etc/passwd\")");
+    EXPECT_EQ(entered_with(TL_STR_WHOLE, ""), "vfs_read(\"\")");
+    EXPECT_EQ(entered_with(TL_STR_CUT, "/etc"), "vfs_read(\"/etc\"...)");
+    EXPECT_EQ(entered_with(TL_STR_FAULT, ""), "vfs_read((fault))");
+    EXPECT_EQ(entered_with(TL_STR_FAULT, "abc"), "vfs_read(\"abc\"(fault))");
+    EXPECT_EQ(entered_with(TL_STR_NULL, ""), "vfs_read((null))");
+    EXPECT_EQ(entered_with(TL_STR_WHOLE, "a\"b\\c\nd\033[31m\xff"),
+              "vfs_read(\"a\\\"b\\\\c\\nd\\033[31m\\377\")");
+    EXPECT_EQ(entered_with(TL_STR_WHOLE, std::string_view("a\0b", 3)), "vfs_read(\"a\\000b\")");
+}
+
+TEST(Text, NothingUnprintableGetsOut) {
+    std::string all;
+    for (int c = 0; c < 256; c++)
+        all += static_cast<char>(c);
+    TextPrinter printer;
+    Sample sample(RecordBytes().string(TL_STR_WHOLE, all));
+    for (std::size_t from = 1; from < 256; from += 15) {
+        sample.comm(std::string_view(all).substr(from, 15));
+        const std::string text = sample.print(printer, make_layout(TRAPLINE_ENTRY, {text_field}));
+        EXPECT_TRUE(
+            std::all_of(text.begin(), text.end() - 1, [](char c) { return c >= ' ' && c <= '~'; }));
+    }
+}
+
+TEST(Text, FaultedNumbers) {
+    EXPECT_EQ(shown(make_layout(TRAPLINE_ENTRY, {raw64, raw64, faults_field}),
+                    RecordBytes()
+                        .number(std::uint64_t{0})
+                        .number(std::uint64_t{0})
+                        .number(std::uint32_t{2})),
+              "vfs_read(0x0, (fault))");
+}
+
+TEST(Text, StragglersAreMarked) {
+    TextPrinter printer;
+    Sample sample;
+    sample.event.straggler = true;
+    const std::string text = sample.print(printer, make_layout(TRAPLINE_ENTRY, {}));
+    EXPECT_TRUE(text.ends_with("vfs_read() [late]\n")) << text;
+}
+
+TEST(Text, ShortRecordsAreNamedAsSuch) {
+    const std::string text =
+        shown(make_layout(TRAPLINE_CALL, {raw64}, {raw64}), RecordBytes().number(std::uint64_t{1}));
+    EXPECT_EQ(text, "vfs_read: (the record is not what its event's layout says)");
+}
+
+TEST(Text, ColourOnlyWhenAsked) {
+    const EventLayout layout = make_layout(TRAPLINE_CALL, {raw64}, {raw64});
+    Sample sample(
+        RecordBytes().number(std::uint64_t{1}).number(std::uint64_t{5}).number(-std::uint64_t{2}));
+    TextPrinter off;
+    TextPrinter on(true);
+    EXPECT_EQ(sample.print(off, layout).find('\033'), std::string::npos);
+    EXPECT_EQ(sample.print(on, layout).substr(event_column),
+              "\033[1mvfs_read\033[0m(0x1) = \033[31m-2 ENOENT\033[0m \033[2m<5 ns>\033[0m\n");
+}
+
+} // namespace

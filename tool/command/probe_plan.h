@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+// From what was typed to what the module is asked to plant.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "control/session.h"
+#include "spec/probe_spec.h"
+#include "symbols/blacklist.h"
+#include "symbols/kallsyms.h"
+#include "trace/event.h"
+
+namespace trapline {
+
+struct ProbePlan {
+    std::vector<ProbeRequest> requests;
+    std::vector<EventLayout> layouts; // the events of the requests, in order
+    std::vector<std::string> texts;   // as typed, for messages
+};
+
+// With `begin`, each call gets an entry probe of its own too. Error for what can't be.
+ProbePlan plan_probes(std::span<const ProbeSpec> specs, bool begin, const Kallsyms& kallsyms,
+                      const Blacklist& blacklist);
+
+// Plants them all, or throws saying which were refused and why; what was planted goes with
+// the session. `keep_on` false: gives up.
+void plant_probes(Session& session, const ProbePlan& plan, const std::function<bool()>& keep_on);
+
+} // namespace trapline

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+// `trapline trace`: plants probes, runs COMMAND, shows events, accounts for every hit.
+#include "command/trace.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <unistd.h>
+
+#include "command/child.h"
+#include "command/collector.h"
+#include "command/events.h"
+#include "command/open_session.h"
+#include "command/output_file.h"
+#include "command/probe_plan.h"
+#include "command/shower.h"
+#include "command/trace_options.h"
+#include "output/accounting.h"
+#include "output/json.h"
+#include "output/text.h"
+#include "trace/ctf_metadata.h"
+
+namespace trapline {
+
+namespace {
+
+constexpr int lost_status = 3;
+
+void say(const std::string& text) {
+    std::fputs(text.c_str(), stderr);
+}
+
+// How a trace came to its end.
+struct Ending {
+    std::optional<int> status;   // COMMAND's
+    std::optional<int> signal;   // that ended us while COMMAND went on
+    bool output_closed = false;  // nobody reads our events any more
+};
+
+class Trace {
+public:
+    explicit Trace(const TraceOptions& options)
+        : options_(options), output_(options.output), watched_(options.pids) {}
+
+    int run();
+
+private:
+    void prepare();
+    SessionConfig session_config() const;
+    std::unique_ptr<Printer> printer() const;
+    Ending wait();
+    void take_signal(Ending& ending);
+    bool account();
+    int finish_command(Ending& ending);
+
+    const TraceOptions& options_;
+    Signals signals_;
+    OutputFile output_;
+    Watched watched_;
+    Alarm failed_;
+    std::optional<Session> session_;
+    std::optional<Child> child_;
+    std::uint32_t cpus_ = 0;
+    ProbePlan plan_;
+};
+
+SessionConfig Trace::session_config() const {
+    SessionConfig config;
+    config.ring_size = options_.buffer_size;
+    config.maxactive = options_.maxactive;
+    config.exclude_tgid = static_cast<std::uint32_t>(getpid());
+    config.tgids = options_.pids;
+    if (child_ && !options_.all)
+        config.tgids.push_back(static_cast<std::uint32_t>(child_->pid()));
+    config.follow = !config.tgids.empty();
+    return config;
+}
+
+// Everything but the start: if it throws, COMMAND has not run and no probe stays.
+void Trace::prepare() {
+    session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
+    plan_ = plan_probes(options_.probes, options_.begin, Kallsyms(), Blacklist());
+    if (!options_.command.empty())
+        child_.emplace(options_.command, options_.user, options_.json && options_.output.empty());
+    cpus_ = session_->configure(session_config()).cpus;
+    session_->metadata(ctf_metadata(plan_.layouts, ClockDescription{session_->info().clock_name,
+                                                                    session_->info().clock_hz,
+                                                                    std::nullopt}));
+    plant_probes(*session_, plan_, [this] {
+        const auto signal = signals_.next();
+        if (signal)
+            throw Error("interrupted while planting", {}, 128 + signal->number);
+        return true;
+    });
+}
+
+std::unique_ptr<Printer> Trace::printer() const {
+    if (options_.json)
+        return std::make_unique<JsonPrinter>();
+    return std::make_unique<TextPrinter>(output_.terminal());
+}
+
+// Ours to hand on, unless the terminal gave it to COMMAND too. The second one ends us
+// whatever COMMAND does.
+void Trace::take_signal(Ending& ending) {
+    const auto signal = signals_.next();
+    if (!signal)
+        return;
+    if (!child_ || ending.signal) {
+        ending.signal = signal->number;
+        ending.status = child_ ? child_->ended() : std::nullopt;
+        if (!ending.status)
+            ending.status = child_ ? 128 + signal->number : 0;
+        return;
+    }
+    ending.signal = signal->number;
+    if (!signal->from_terminal)
+        child_->signal(signal->number);
+}
+
+Ending Trace::wait() {
+    const Deadline deadline(options_.duration);
+    Ending ending;
+    while (true) {
+        std::vector<pollfd> fds = {{signals_.fd(), POLLIN, 0},
+                                   {failed_.fd(), POLLIN, 0},
+                                   {deadline.fd(), POLLIN, 0},
+                                   {child_ ? child_->pidfd() : -1, POLLIN, 0},
+                                   // Nothing asked for: only that its reader has gone.
+                                   {options_.output.empty() ? STDOUT_FILENO : -1, 0, 0}};
+        for (const UniqueFd& fd : watched_.fds())
+            fds.push_back({fd.get(), POLLIN, 0});
+        if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
+            throw errno_error("wait for events", errno);
+
+        if (fds[4].revents & POLLERR) {
+            ending.output_closed = true;
+            return ending;
+        }
+        if (fds[0].revents)
+            take_signal(ending);
+        if (ending.status || fds[1].revents || fds[2].revents)
+            return ending;
+        if (fds[3].revents) {
+            ending.status = child_->ended();
+            return ending;
+        }
+        for (std::size_t i = 5; i < fds.size(); i++)
+            if (fds[i].revents)
+                watched_.drop(fds[i].fd);
+        if (!child_ && !options_.pids.empty() && watched_.empty())
+            return ending;
+    }
+}
+
+// Says what became of every hit. Returns whether any event was lost.
+bool Trace::account() {
+    std::vector<ProbeAccount> accounts;
+    bool lost = false;
+    std::vector<ProbeReport> reports = session_->probes(true);
+    for (ProbeReport& report : reports) {
+        const auto layout =
+            std::find_if(plan_.layouts.begin(), plan_.layouts.end(),
+                         [&](const EventLayout& known) { return known.id == report.event_id; });
+        ProbeAccount account;
+        account.name = layout == plan_.layouts.end() ? report.symbol : layout->name;
+        account.kind = report.kind;
+        account.counters = report.counters;
+        account.maxactive = report.maxactive;
+        account.pending = std::move(report.pending);
+        lost = lost || lost_records(report.counters) != 0 ||
+               report.counters.missed_recursion != 0 || report.counters.missed_maxactive != 0;
+        accounts.push_back(std::move(account));
+    }
+    say(accounting_text(accounts));
+    return lost;
+}
+
+// After a time-out COMMAND goes on untraced, and its status is ours all the same.
+int Trace::finish_command(Ending& ending) {
+    while (!ending.status) {
+        pollfd fds[] = {{signals_.fd(), POLLIN, 0}, {child_->pidfd(), POLLIN, 0}};
+        poll(fds, 2, -1);
+        if (fds[0].revents)
+            take_signal(ending);
+        if (fds[1].revents)
+            ending.status = child_->ended();
+    }
+    return *ending.status;
+}
+
+int Trace::run() {
+    prepare();
+    Collector collector(*session_, cpus_, plan_.layouts);
+    const ClockAnchor start = session_->start();
+    Shower shower(*session_, collector, cpus_, plan_.layouts,
+                  ClockConversion(session_->info().clock_hz, start), printer(), output_);
+    Ending ending;
+    try {
+        collector.begin();
+        shower.begin([this] { failed_.raise(); });
+        if (child_)
+            child_->let_go();
+        else
+            say(fmt::format("trapline: tracing {}; Ctrl-C ends\n",
+                            options_.probes.size() == 1
+                                ? options_.probes.front().text
+                                : fmt::format("{} probes", options_.probes.size())));
+        ending = wait();
+        shower.end();
+        collector.end();
+        shower.finish(session_->stop());
+    } catch (const OutputClosed&) {
+        ending.output_closed = true;
+    }
+    if (ending.output_closed) {
+        // Quietly, but with the probes lifted first: the session's end does that.
+        session_.reset();
+        (void)std::signal(SIGPIPE, SIG_DFL);
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGPIPE);
+        pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+        (void)raise(SIGPIPE);
+    }
+    const bool lost = account();
+    session_->delete_probe();
+    if (shower.stragglers() != 0)
+        say(fmt::format("trapline: {} events came too late to be shown in their place; they are "
+                        "marked [late]\n",
+                        shower.stragglers()));
+    if (lost)
+        say("trapline: warning: events were lost\n");
+    const int command_status = child_ ? finish_command(ending) : ending.status.value_or(0);
+    return lost && options_.strict ? lost_status : command_status;
+}
+
+} // namespace
+
+int trace_command(const std::vector<std::string>& arguments) {
+    const TraceOptions options = parse_trace_options(arguments);
+    if (options.help) {
+        std::fputs(trace_help().c_str(), stdout);
+        return 0;
+    }
+    return Trace(options).run();
+}
+
+} // namespace trapline

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+// Loading the module where it is installed; saying what to do where it isn't.
+#include "control/module_loader.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <spawn.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "shared/trapline.h"
+#include "util/fd.h"
+
+namespace trapline {
+
+namespace {
+
+constexpr const char* device_path = "/dev/" TRAPLINE_DEVICE;
+constexpr unsigned misc_major = 10;
+constexpr std::string_view cannot_load = "cannot load the trapline module: ";
+
+std::string read_file(const char* path) {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> needles) {
+    for (const std::string_view needle : needles) {
+        if (text.find(needle) != std::string_view::npos)
+            return true;
+    }
+    return false;
+}
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t last = text.find_last_not_of(" \t\r\n");
+    return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
+}
+
+std::string running_release() {
+    utsname names{};
+    return uname(&names) == 0 ? names.release : "unknown";
+}
+
+LoadError failed(LoadFailure failure, std::string_view why, const std::string& hint) {
+    return {failure, std::string(cannot_load) + std::string(why), hint};
+}
+
+std::string build_hint(const std::string& release) {
+    return fmt::format("make KDIR=/lib/modules/{}/build && sudo make install", release);
+}
+
+std::string sign_hint(const std::string& release) {
+    return fmt::format(
+        "sign it with a key that this machine trusts (mokutil --import KEY.der enrols one):\n"
+        "sudo /lib/modules/{}/build/scripts/sign-file sha256 KEY.priv KEY.der "
+        "\"$(modinfo -n trapline)\"\n"
+        "or turn Secure Boot off in the firmware's settings",
+        release);
+}
+
+LoadError explain_permission(const ModprobeOutcome& outcome) {
+    if (outcome.disabled)
+        return failed(LoadFailure::loading_disabled,
+                      "loading modules was switched off (kernel.modules_disabled), until reboot",
+                      "reboot, and load it before that switch is set: echo trapline | sudo tee "
+                      "/etc/modules-load.d/trapline.conf");
+    const std::string_view mode = lockdown_mode(outcome.lockdown);
+    if (!mode.empty() && mode != "none")
+        return failed(LoadFailure::locked_down,
+                      fmt::format("the kernel is locked down (mode {}) and takes signed modules "
+                                  "only",
+                                  mode),
+                      sign_hint(outcome.release));
+    return failed(LoadFailure::other,
+                  fmt::format("root may not load modules here: {}", trimmed(outcome.words)),
+                  "in a container? load it on the host: sudo modprobe trapline");
+}
+
+// A child's pipe and file actions, undone on every way out.
+class SpawnActions {
+public:
+    SpawnActions() {
+        posix_spawn_file_actions_init(&actions_);
+        posix_spawnattr_init(&attributes_);
+    }
+    SpawnActions(const SpawnActions&) = delete;
+    SpawnActions& operator=(const SpawnActions&) = delete;
+    ~SpawnActions() {
+        posix_spawn_file_actions_destroy(&actions_);
+        posix_spawnattr_destroy(&attributes_);
+    }
+
+    posix_spawn_file_actions_t* files() { return &actions_; }
+    posix_spawnattr_t* attributes() { return &attributes_; }
+
+private:
+    posix_spawn_file_actions_t actions_{};
+    posix_spawnattr_t attributes_{};
+};
+
+std::string read_all(int fd) {
+    std::string text;
+    std::array<char, 4096> piece{};
+    for (;;) {
+        const ssize_t length = read(fd, piece.data(), piece.size());
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0)
+            return text;
+        text.append(piece.data(), static_cast<std::size_t>(length));
+    }
+}
+
+int wait_for(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR)
+            return 1;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Exit status and what was said on stderr; 127 if there is no modprobe.
+std::pair<int, std::string> run_modprobe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0)
+        throw errno_error("cannot make a pipe for modprobe", errno);
+    UniqueFd reading(ends[0]);
+    UniqueFd writing(ends[1]);
+
+    SpawnActions spawn;
+    posix_spawn_file_actions_addopen(spawn.files(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(spawn.files(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(spawn.files(), writing.get(), STDERR_FILENO);
+    // Our own signal handling is not modprobe's.
+    sigset_t signals{};
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(spawn.attributes(), &signals);
+    sigaddset(&signals, SIGPIPE);
+    sigaddset(&signals, SIGINT);
+    posix_spawnattr_setsigdefault(spawn.attributes(), &signals);
+    posix_spawnattr_setflags(spawn.attributes(), POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+
+    // In English, for explain_modprobe(); and no MODPROBE_OPTIONS.
+    std::string path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
+    std::string locale = "LC_ALL=C";
+    const std::array<char*, 3> environment{path.data(), locale.data(), nullptr};
+    std::string name = "modprobe";
+    std::string module = TRAPLINE_DEVICE;
+    const std::array<char*, 3> arguments{name.data(), module.data(), nullptr};
+
+    for (const char* program : {"/sbin/modprobe", "/usr/sbin/modprobe", "/bin/modprobe"}) {
+        pid_t child = 0;
+        if (posix_spawn(&child, program, spawn.files(), spawn.attributes(), arguments.data(),
+                        environment.data()) != 0)
+            continue;
+        writing.reset();
+        std::string words = read_all(reading.get());
+        return {wait_for(child), std::move(words)};
+    }
+    return {127, {}};
+}
+
+bool node_exists() {
+    return access(device_path, F_OK) == 0;
+}
+
+// udev may want a moment to make the node.
+bool wait_for_node() {
+    using namespace std::chrono_literals;
+    for (int i = 0; i < 20; i++) {
+        if (node_exists())
+            return true;
+        std::this_thread::sleep_for(50ms);
+    }
+    return node_exists();
+}
+
+void load(const std::function<void(std::string_view)>& say) {
+    if (geteuid() != 0)
+        throw LoadError(LoadFailure::not_root,
+                        "the trapline module is not loaded, and only root may load it",
+                        "run as root: sudo trapline ...");
+    auto [status, words] = run_modprobe();
+    if (status != 0) {
+        ModprobeOutcome outcome;
+        outcome.status = status;
+        outcome.words = std::move(words);
+        outcome.release = running_release();
+        outcome.lockdown = read_lockdown();
+        outcome.disabled = read_file("/proc/sys/kernel/modules_disabled").starts_with('1');
+        outcome.modules = access("/proc/modules", F_OK) == 0;
+        throw explain_modprobe(outcome);
+    }
+    if (say)
+        say("loaded the trapline module");
+}
+
+} // namespace
+
+LoadError::LoadError(LoadFailure failure, const std::string& message, const std::string& hint)
+    : Error(message, hint), failure_(failure) {}
+
+LoadError explain_modprobe(const ModprobeOutcome& outcome) {
+    const std::string_view words = outcome.words;
+    const std::string& release = outcome.release;
+    if (!outcome.modules || contains_any(words, {"Function not implemented"}))
+        return failed(LoadFailure::no_modules,
+                      fmt::format("the running kernel {} has no loadable modules", release),
+                      "boot a kernel with CONFIG_MODULES=y and CONFIG_KPROBES=y");
+    if (outcome.status == 127)
+        return failed(LoadFailure::no_modprobe, "there is no modprobe on this machine",
+                      "install kmod, or load it by hand: sudo insmod kmod/trapline.ko");
+    // kmod's words, then busybox's.
+    if (contains_any(words, {"Module trapline not found", "module trapline not found",
+                             "can't change directory to"}))
+        return failed(LoadFailure::not_installed,
+                      fmt::format("it is not installed for the running kernel {}", release),
+                      build_hint(release));
+    if (contains_any(words, {"Exec format error", "invalid module format", "version magic",
+                             "wrong symbol version"}))
+        return failed(LoadFailure::wrong_kernel,
+                      fmt::format("it was built for another kernel than the running {}", release),
+                      "make clean && " + build_hint(release));
+    if (contains_any(words, {"Key was rejected by service"}))
+        return failed(LoadFailure::key_rejected,
+                      "the kernel takes modules signed by a key it trusts only (Secure Boot?), "
+                      "and does not trust this one's",
+                      sign_hint(release));
+    if (contains_any(words, {"Required key not available"}))
+        return failed(LoadFailure::key_rejected,
+                      "the kernel takes modules signed by a key it trusts only (Secure Boot?), "
+                      "and has no key for this one",
+                      sign_hint(release));
+    if (contains_any(words, {"Operation not permitted", "Permission denied"}))
+        return explain_permission(outcome);
+    if (contains_any(words, {"Unknown symbol", "unknown symbol"}))
+        return failed(LoadFailure::missing_symbols,
+                      fmt::format("the running kernel {} lacks a function that it needs, most "
+                                  "likely for want of kprobes",
+                                  release),
+                      "boot a kernel with CONFIG_KPROBES=y; sudo dmesg | grep trapline names the "
+                      "function");
+    return failed(LoadFailure::other,
+                  words.empty()
+                      ? fmt::format("modprobe failed with exit status {}", outcome.status)
+                      : fmt::format("modprobe says: {}", trimmed(words)),
+                  "sudo dmesg | tail may tell why; if it was built for another kernel: " +
+                      build_hint(release));
+}
+
+std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view name) {
+    while (!proc_misc.empty()) {
+        const std::size_t end = proc_misc.find('\n');
+        std::string_view line = proc_misc.substr(0, end);
+        proc_misc.remove_prefix(end == std::string_view::npos ? proc_misc.size() : end + 1);
+
+        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        unsigned minor = 0;
+        const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), minor);
+        if (error != std::errc())
+            continue;
+        line.remove_prefix(static_cast<std::size_t>(rest - line.data()));
+        line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+        if (line == name)
+            return minor;
+    }
+    return std::nullopt;
+}
+
+std::string_view lockdown_mode(std::string_view text) {
+    const std::size_t begin = text.find('[');
+    if (begin == std::string_view::npos)
+        return {};
+    const std::size_t end = text.find(']', begin);
+    if (end == std::string_view::npos)
+        return {};
+    return text.substr(begin + 1, end - begin - 1);
+}
+
+std::string read_lockdown() {
+    return read_file("/sys/kernel/security/lockdown");
+}
+
+void ensure_loaded(const std::function<void(std::string_view)>& say) {
+    std::string misc = read_file("/proc/misc");
+    if (misc.empty() && node_exists())
+        return; // no /proc to ask; open() will tell
+    if (!misc_minor(misc, TRAPLINE_DEVICE)) {
+        load(say);
+        misc = read_file("/proc/misc");
+    }
+    if (wait_for_node())
+        return;
+
+    const std::optional<unsigned> minor = misc_minor(misc, TRAPLINE_DEVICE);
+    if (!minor)
+        throw LoadError(LoadFailure::other,
+                        fmt::format("the trapline module is loaded, but {} is not there", device_path),
+                        "sudo dmesg | grep trapline may tell why");
+    throw LoadError(LoadFailure::no_node,
+                    fmt::format("the trapline module is loaded, but {} is not there: neither "
+                                "devtmpfs nor udev made it",
+                                device_path),
+                    fmt::format("sudo mknod -m 600 {} c {} {}", device_path, misc_major, *minor));
+}
+
+} // namespace trapline

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+// trapline: the commands' front door.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command/trace.h"
+#include "shared/trapline.h"
+#include "util/error.h"
+
+namespace {
+
+struct Command {
+    std::string_view name;
+    std::string_view summary;
+    int (*run)(const std::vector<std::string>& arguments);
+};
+
+constexpr Command commands[] = {
+    {"trace", "show what kernel functions are asked and answer, as it happens",
+     trapline::trace_command},
+};
+
+void print_help(std::FILE* to) {
+    std::fputs("Usage: trapline COMMAND [OPTION]...\n"
+               "\n"
+               "Traces kernel functions with kprobes: no recompile, no reboot, no BPF.\n"
+               "\n"
+               "Commands:\n",
+               to);
+    for (const Command& command : commands)
+        std::fprintf(to, "  %-10s %s\n", command.name.data(), command.summary.data());
+    std::fputs("\n"
+               "trapline COMMAND --help says more; trapline --version the version.\n"
+               "A first trace: sudo trapline trace vfs_read -- cat /etc/hostname\n",
+               to);
+}
+
+int run(const std::vector<std::string>& words) {
+    if (words.empty()) {
+        print_help(stderr);
+        return trapline::Error::usage;
+    }
+    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+        print_help(stdout);
+        return 0;
+    }
+    if (words[0] == "--version") {
+        std::puts("trapline " TRAPLINE_VERSION);
+        return 0;
+    }
+    for (const Command& command : commands)
+        if (words[0] == command.name)
+            return command.run({words.begin() + 1, words.end()});
+    throw trapline::UsageError("there is no command '" + words[0] + "'", "see: trapline --help");
+}
+
+void complain(const char* what, const std::string& hint) {
+    std::fprintf(stderr, "trapline: %s\n", what);
+    if (!hint.empty())
+        std::fprintf(stderr, "  %s\n", hint.c_str());
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run({argv + 1, argv + argc});
+    } catch (const trapline::Error& error) {
+        complain(error.what(), error.hint());
+        return error.exit_code();
+    } catch (const std::exception& error) {
+        complain(error.what(), {});
+        return trapline::Error::failed;
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+// What became of every hit: the table at the end of a run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shared/trapline.h"
+
+namespace trapline {
+
+struct ProbeAccount {
+    std::string name;
+    trapline_probe_kind kind = TRAPLINE_CALL;
+    trapline_counters counters{};
+    std::uint32_t maxactive = 0;
+    std::vector<trapline_pending> pending; // calls still inside, as far as they can be found
+};
+
+// Lines, each with its newline.
+std::string accounting_text(std::span<const ProbeAccount> probes);
+
+// Records that were hits and wanted but dropped: what --strict asks for.
+std::uint64_t lost_records(const trapline_counters& counters);
+
+} // namespace trapline

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+// Events as lines for people, in the form that ftrace and perf made known.
+#include "output/text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+#include "util/errno_name.h"
+#include "util/escape.h"
+
+namespace trapline {
+
+namespace {
+
+constexpr std::string_view bold = "\033[1m";
+constexpr std::string_view red = "\033[31m";
+constexpr std::string_view dim = "\033[2m";
+constexpr std::string_view plain = "\033[0m";
+
+constexpr std::size_t comm_width = 16;
+
+// Colours what is appended during its life.
+class Coloured {
+public:
+    Coloured(std::string& out, bool on, std::string_view colour) : out_(out), on_(on) {
+        if (on_)
+            out_ += colour;
+    }
+    Coloured(const Coloured&) = delete;
+    Coloured& operator=(const Coloured&) = delete;
+    ~Coloured() {
+        if (on_)
+            out_ += plain;
+    }
+
+private:
+    std::string& out_;
+    bool on_;
+};
+
+// Rounded to tenths of `unit`; false if that makes 1000 of them or more.
+bool append_tenths(std::string& out, std::uint64_t ns, std::uint64_t unit, std::string_view name) {
+    const std::uint64_t tenth = unit / 10;
+    const std::uint64_t tenths = ns / tenth + (ns % tenth >= tenth / 2 ? 1 : 0);
+    if (tenths >= 10'000)
+        return false;
+    fmt::format_to(std::back_inserter(out), "{}.{} {}", tenths / 10, tenths % 10, name);
+    return true;
+}
+
+void append_duration(std::string& out, std::uint64_t ns) {
+    constexpr std::uint64_t us = 1'000;
+    constexpr std::uint64_t ms = 1'000'000;
+    constexpr std::uint64_t s = 1'000'000'000;
+    if (ns < us)
+        fmt::format_to(std::back_inserter(out), "{} ns", ns);
+    else if (!append_tenths(out, ns, us, "us") && !append_tenths(out, ns, ms, "ms") &&
+             !append_tenths(out, ns, s, "s"))
+        fmt::format_to(std::back_inserter(out), "{} s", ns / s);
+}
+
+void append_comm(std::string& out, const std::array<char, TL_COMM_SIZE>& comm) {
+    const auto* end = std::find(comm.begin(), comm.end(), '\0');
+    std::string_view name(comm.data(), static_cast<std::size_t>(end - comm.begin()));
+    if (name.empty())
+        name = "<...>"; // as ftrace calls a task that it lost the name of
+    const std::size_t from = out.size();
+    append_escaped(out, name);
+    const std::size_t width = out.size() - from;
+    if (width < comm_width)
+        out.insert(from, comm_width - width, ' ');
+}
+
+void append_value(std::string& out, const FieldValue& value) {
+    switch (value.state) {
+    case FieldValue::State::number:
+    case FieldValue::State::faults:
+        fmt::format_to(std::back_inserter(out), "{:#x}", value.number);
+        return;
+    case FieldValue::State::number_fault:
+        out += "(fault)";
+        return;
+    case FieldValue::State::null:
+        out += "(null)";
+        return;
+    case FieldValue::State::whole:
+    case FieldValue::State::cut:
+    case FieldValue::State::fault:
+        break;
+    }
+    // A fault before the first byte leaves nothing to quote.
+    if (value.state != FieldValue::State::fault || !value.text.empty()) {
+        out += '"';
+        append_escaped(out, value.text, '"');
+        out += '"';
+    }
+    if (value.state == FieldValue::State::cut)
+        out += "...";
+    else if (value.state == FieldValue::State::fault)
+        out += "(fault)";
+}
+
+// "0x1, "a", ..." or, with names, "di=0x1 si=0x2 ...".
+void append_values(std::string& out, std::span<const FieldValue> values,
+                   std::span<const Field> fields, bool named) {
+    bool first = true;
+    for (std::size_t i = 0; i < values.size(); i++) {
+        if (values[i].state == FieldValue::State::faults)
+            continue;
+        if (!first)
+            out += named ? " " : ", ";
+        first = false;
+        if (named) {
+            out += fields[i].name;
+            out += '=';
+        }
+        append_value(out, values[i]);
+    }
+}
+
+void append_return(std::string& out, std::span<const FieldValue> values, bool colour) {
+    bool first = true;
+    for (const FieldValue& value : values) {
+        if (value.state == FieldValue::State::faults)
+            continue;
+        out += first ? " = " : ", ";
+        first = false;
+        const auto error =
+            value.state == FieldValue::State::number ? errno_of(value.number) : std::nullopt;
+        if (!error) {
+            append_value(out, value);
+            continue;
+        }
+        const Coloured coloured(out, colour, red);
+        fmt::format_to(std::back_inserter(out), "-{}", *error);
+        if (const std::string_view name = errno_name(*error); !name.empty()) {
+            out += ' ';
+            out += name;
+        }
+    }
+}
+
+} // namespace
+
+std::array<char, 4> flag_characters(std::uint16_t flags) {
+    const bool irqs_off = (flags & TL_IRQS_OFF) != 0;
+    const bool bh_off = (flags & TL_BH_OFF) != 0;
+    const bool nmi = (flags & TL_NMI) != 0;
+    const bool hard = (flags & TL_HARDIRQ) != 0;
+    const bool soft = (flags & TL_SOFTIRQ) != 0;
+    const unsigned depth = flags & TL_PREEMPT_DEPTH;
+    std::array<char, 4> shown{'.', '.', '.', '.'};
+
+    if (irqs_off)
+        shown[0] = bh_off ? 'D' : 'd';
+    else if (bh_off)
+        shown[0] = 'b';
+    if ((flags & TL_NEED_RESCHED) != 0)
+        shown[1] = 'N';
+    if (nmi)
+        shown[2] = hard ? 'Z' : 'z';
+    else if (hard)
+        shown[2] = soft ? 'H' : 'h';
+    else if (soft)
+        shown[2] = 's';
+    if (depth != 0)
+        shown[3] = "0123456789abcdef"[depth];
+    return shown;
+}
+
+std::string duration_text(std::uint64_t ns) {
+    std::string text;
+    append_duration(text, ns);
+    return text;
+}
+
+void TextPrinter::print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
+                        std::string& out) {
+    const std::array<char, 4> flags = flag_characters(event.flags);
+    const std::uint64_t us = clock.to_monotonic_ns(event.ticks) / 1000;
+
+    append_comm(out, event.comm);
+    fmt::format_to(std::back_inserter(out), "-{:<7} [{:03}] {} {:6}.{:06}: ", event.tid, event.cpu,
+                   std::string_view(flags.data(), flags.size()), us / 1'000'000, us % 1'000'000);
+    {
+        const Coloured coloured(out, colour_, bold);
+        out += layout.name;
+    }
+    if (!decode_fields(layout, event.fields, values_)) {
+        out += ": (the record is not what its event's layout says)";
+    } else if (!layout.at_entry) {
+        out += ": ";
+        append_values(out, values_.entry, layout.entry_fields, true);
+    } else {
+        out += '(';
+        append_values(out, values_.entry, layout.entry_fields, false);
+        out += ')';
+        append_return(out, values_.ret, colour_);
+        if (layout.kind == TRAPLINE_CALL) {
+            out += ' ';
+            const Coloured coloured(out, colour_, dim);
+            out += '<';
+            append_duration(out, clock.duration_ns(values_.duration));
+            out += '>';
+        }
+    }
+    if (event.straggler)
+        out += " [late]";
+    out += '\n';
+}
+
+} // namespace trapline

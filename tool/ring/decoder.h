@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+// From a ring's bytes to events. A decoder follows one ring: it remembers time and task
+// from piece to piece of a packet.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ring/reader.h"
+#include "trace/batch.h"
+#include "trace/event.h"
+
+namespace trapline {
+
+class RecordDecoder {
+public:
+    // `layouts` must outlive the decoder.
+    RecordDecoder(std::uint32_t cpu, std::span<const EventLayout> layouts);
+
+    // Appends the events of one piece, which is copied first. Error naming CPU, packet and
+    // offset for what can't be a record; the batch then holds the events before it.
+    void decode(const tl_ring_span& span, Batch& batch);
+
+    std::uint64_t events() const { return events_; } // decoded so far
+
+private:
+    struct Known {
+        const EventLayout* layout = nullptr;
+        std::optional<std::uint32_t> size; // of the fields, if always the same
+    };
+
+    void begin_packet(const std::uint8_t* at);
+    std::size_t take(std::span<const std::byte> bytes, std::size_t offset, Batch& batch);
+    [[noreturn]] void fail(std::size_t offset, const std::string& why) const;
+
+    std::uint32_t cpu_;
+    std::vector<Known> known_; // by event id
+    std::uint64_t events_ = 0;
+
+    // Of the packet being read.
+    bool any_ = false;
+    std::uint64_t sequence_ = 0;
+    std::uint64_t last_ = 0; // time of the record before, or of the packet's begin
+    std::uint32_t tgid_ = 0;
+    std::array<char, TL_COMM_SIZE> comm_{};
+};
+
+struct Drained {
+    std::size_t bytes = 0; // taken out of the ring
+    bool more = false;     // the budget ended before the ring did
+};
+
+// Reads pieces until the ring is empty or `max_bytes` were taken (the last piece, a chunk
+// at most, may go over). Each is copied, decoded and released before the next.
+Drained drain(RingReader& reader, RecordDecoder& decoder, Batch& batch, std::size_t max_bytes);
+
+} // namespace trapline

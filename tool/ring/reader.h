@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+// One CPU's ring, read: what was published, in pieces that lie in one packet each.
+#pragma once
+
+#include <cstdint>
+
+#include "ring/memory.h"
+#include "shared/ring.h"
+
+namespace trapline {
+
+class RingReader {
+public:
+    // Error unless the control page describes `memory` and is CPU `cpu`'s.
+    RingReader(const RingMemory& memory, std::uint32_t cpu);
+
+    std::uint32_t cpu() const { return cpu_; }
+
+    // The next piece; false: all was read. A length of 0 is a packet without (more)
+    // records. Error when the ring contradicts itself.
+    bool peek(tl_ring_span& span) const;
+
+    // Gives the piece back to the writer: it must not be looked at any more.
+    void release(const tl_ring_span& span);
+
+    // As the writer counts, now.
+    std::uint64_t written() const;
+    std::uint64_t lost_full() const;
+    std::uint64_t lost_nested() const;
+    std::uint64_t lost_too_big() const;
+    std::uint64_t lost() const { return lost_full() + lost_nested() + lost_too_big(); }
+    std::uint64_t unread() const; // bytes published and not released
+
+private:
+    tl_ring_reader reader_{};
+    std::uint32_t cpu_;
+};
+
+} // namespace trapline

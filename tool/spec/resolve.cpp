@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+// Finds the place in the running kernel that a probe means, or says why there is none.
+#include "spec/resolve.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string_view>
+#include <vector>
+
+#include "util/error.h"
+
+namespace trapline {
+
+namespace {
+
+constexpr std::size_t listed_max = 10;
+
+constexpr std::string_view unhide_hint =
+    "run it as root, with kernel.kptr_restrict at most 1 (sysctl kernel.kptr_restrict=1)";
+
+std::string qualified(const Symbol& symbol) {
+    return symbol.module.empty() ? std::string(symbol.name)
+                                 : fmt::format("{}:{}", symbol.module, symbol.name);
+}
+
+std::string list_names(const std::vector<std::string>& names) {
+    const auto end =
+        names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), listed_max));
+    return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                       end == names.end() ? "" : ", ...");
+}
+
+std::vector<std::string> qualified_names(const std::vector<Symbol>& symbols) {
+    std::vector<std::string> names;
+    for (const Symbol& symbol : symbols) {
+        std::string name = qualified(symbol);
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            names.push_back(std::move(name));
+    }
+    return names;
+}
+
+class Resolver {
+public:
+    Resolver(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist)
+        : spec_(spec), kallsyms_(kallsyms), blacklist_(blacklist) {}
+
+    ResolvedProbe resolve() const {
+        check_module();
+        const Symbol symbol = choose(functions(spec_.module));
+        const std::uint64_t address = symbol.address == 0 ? 0 : symbol.address + spec_.offset;
+
+        check_offset(symbol);
+        check_init(address);
+        check_blacklist(symbol, address);
+        return {.symbol = qualified(symbol),
+                .offset = spec_.offset,
+                .address = address,
+                .function_size = symbol.size};
+    }
+
+private:
+    [[noreturn]] void fail(std::string_view why, std::string hint) const {
+        throw Error(fmt::format("probe '{}': {}", spec_.text, why), std::move(hint));
+    }
+
+    std::vector<Symbol> functions(std::string_view module) const {
+        std::vector<Symbol> found = kallsyms_.find(spec_.function, module);
+        std::erase_if(found, [](const Symbol& symbol) { return !symbol.is_function(); });
+        // One place under one name, listed twice: nothing to choose between.
+        const auto same = [](const Symbol& a, const Symbol& b) {
+            return a.address != 0 && a.address == b.address;
+        };
+        found.erase(std::unique(found.begin(), found.end(), same), found.end());
+        return found;
+    }
+
+    void check_module() const {
+        if (spec_.module.empty() || kallsyms_.has_module(spec_.module))
+            return;
+        const auto elsewhere = functions({});
+        if (elsewhere.empty())
+            fail(fmt::format("the module {} is not loaded", spec_.module),
+                 fmt::format("load it first: modprobe {}", spec_.module));
+        fail(fmt::format("the module {} is not loaded, or it is built into this kernel",
+                         spec_.module),
+             fmt::format("load it (modprobe {}), or trace {}", spec_.module,
+                         list_names(qualified_names(elsewhere))));
+    }
+
+    [[noreturn]] void fail_unknown() const {
+        const std::string where = spec_.module.empty() ? "in this kernel" : "in " + spec_.module;
+        const auto data = kallsyms_.find(spec_.function, spec_.module);
+        if (!data.empty())
+            fail(fmt::format("{} is data (type {} in kallsyms), not a function", spec_.function,
+                             data.front().type),
+                 "only functions can be probed");
+
+        const auto clones = kallsyms_.clones(spec_.function, spec_.module);
+        if (!clones.empty())
+            fail(
+                fmt::format("there is no function {} {}: this kernel's compiler inlined it or made "
+                            "clones of it",
+                            spec_.function, where),
+                fmt::format("probe {} instead; a clone's arguments may differ from the source's",
+                            list_names(qualified_names(clones))));
+
+        const auto elsewhere = functions({});
+        if (!elsewhere.empty())
+            fail(fmt::format("there is no function {} {}", spec_.function, where),
+                 "there is: " + list_names(qualified_names(elsewhere)));
+
+        const auto similar = kallsyms_.similar(spec_.function, spec_.module);
+        std::string hint = "a function that is inlined everywhere has no symbol; see what there "
+                           "is in /proc/kallsyms";
+        if (!similar.empty())
+            hint = fmt::format("did you mean {}? ({})", fmt::join(similar, ", "), hint);
+        fail(fmt::format("there is no function {} {}", spec_.function, where), hint);
+    }
+
+    [[noreturn]] void fail_ambiguous(const std::vector<Symbol>& found) const {
+        std::string list;
+        for (std::size_t i = 0; i < found.size() && i < listed_max; i++) {
+            const Symbol& symbol = found[i];
+            list += fmt::format("\n    {}#{}  {:#018x}  {}", symbol.name, i + 1, symbol.address,
+                                symbol.module.empty() ? "kernel" : symbol.module);
+        }
+        if (found.size() > listed_max)
+            list += "\n    ...";
+        const bool modules = std::any_of(found.begin(), found.end(), [&](const Symbol& symbol) {
+            return symbol.module != found.front().module;
+        });
+        std::string choose =
+            fmt::format("{}{}#1 for the first by address, and so on",
+                        spec_.module.empty() ? "" : spec_.module + ":", spec_.function);
+        if (modules)
+            choose = fmt::format("MODULE:{} (kernel:{} for the kernel image), or {}",
+                                 spec_.function, spec_.function, choose);
+        fail(fmt::format("{} functions have this name:{}", found.size(), list),
+             "choose one: " + choose);
+    }
+
+    Symbol choose(const std::vector<Symbol>& found) const {
+        if (found.empty())
+            fail_unknown();
+        const bool ambiguous = found.size() > 1;
+        // By name the kernel would take the first that it comes across.
+        if ((ambiguous || spec_.number > 1) && kallsyms_.addresses_hidden())
+            fail(fmt::format("{} functions have this name, and this kernel hides the addresses "
+                             "that tell them apart ({})",
+                             found.size(), list_names(qualified_names(found))),
+                 std::string(unhide_hint));
+        if (spec_.number > found.size())
+            fail(fmt::format("there {} of this name",
+                             ambiguous ? fmt::format("are only {} functions", found.size())
+                                       : "is only one function"),
+                 "leave out the #, or see the list that comes without it");
+        if (spec_.number != 0)
+            return found[spec_.number - 1];
+        if (!ambiguous)
+            return found.front();
+
+        // A place from an oops says how large its function is: that may tell them apart.
+        const auto fits = [&](const Symbol& symbol) { return symbol.size == spec_.oops_size; };
+        if (std::count_if(found.begin(), found.end(), fits) == 1)
+            return *std::find_if(found.begin(), found.end(), fits);
+        fail_ambiguous(found);
+    }
+
+    void check_offset(const Symbol& symbol) const {
+        if (symbol.size == 0)
+            return; // unknown: the kernel will check it
+        if (spec_.oops_size && *spec_.oops_size != symbol.size)
+            fail(fmt::format("this kernel's {} is {:#x} bytes, not {:#x}: the oops came from "
+                             "another build",
+                             symbol.name, symbol.size, *spec_.oops_size),
+                 "boot the kernel that the oops came from, or find the place in this one");
+        if (spec_.offset >= symbol.size)
+            fail(fmt::format("the offset {:#x} is outside of {}, which is {:#x} ({}) bytes",
+                             spec_.offset, symbol.name, symbol.size, symbol.size),
+                 fmt::format("offsets are less than {:#x}", symbol.size));
+    }
+
+    // kallsyms goes on listing what ran at boot only.
+    void check_init(std::uint64_t address) const {
+        const auto begin = kallsyms_.find("_sinittext", "kernel");
+        const auto end = kallsyms_.find("_einittext", "kernel");
+        if (address == 0 || begin.empty() || end.empty())
+            return;
+        if (address >= begin.front().address && address < end.front().address)
+            fail(fmt::format("{} ran at boot and its memory was given back since", spec_.function),
+                 "__init functions can't be traced any more");
+    }
+
+    void check_blacklist(const Symbol& symbol, std::uint64_t address) const {
+        const auto hit = blacklist_.find(address, symbol.name);
+        if (hit)
+            fail(fmt::format("{} is blacklisted: the kernel lets no kprobe into it, for handling "
+                             "one may need it itself",
+                             *hit),
+                 fmt::format("the list is {}; probe one of its callers instead",
+                             Blacklist::default_path));
+    }
+
+    const ProbeSpec& spec_;
+    const Kallsyms& kallsyms_;
+    const Blacklist& blacklist_;
+};
+
+} // namespace
+
+ResolvedProbe resolve(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist) {
+    return Resolver(spec, kallsyms, blacklist).resolve();
+}
+
+} // namespace trapline

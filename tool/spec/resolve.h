@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+// Finds the place in the running kernel that a probe means, or says why there is none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "spec/probe_spec.h"
+#include "symbols/blacklist.h"
+#include "symbols/kallsyms.h"
+
+namespace trapline {
+
+struct ResolvedProbe {
+    std::string symbol; // for the module: "symbol" or "module:symbol"
+    std::uint64_t offset = 0;
+    std::uint64_t address = 0;       // where the trap goes, offset included; 0: hidden
+    std::uint64_t function_size = 0; // 0: unknown
+};
+
+// Throws Error naming the probe, what is wrong, and the way out.
+ResolvedProbe resolve(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist);
+
+} // namespace trapline

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0
+// The running kernel's symbols: /proc/kallsyms, or another file of that form.
+#include "symbols/kallsyms.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <istream>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <unistd.h>
+
+#include "util/error.h"
+#include "util/fd.h"
+
+namespace trapline {
+
+namespace {
+
+constexpr std::uint32_t no_entry = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t read_piece = 1 << 16;
+
+// What a large kernel needs; not touched before it is used, and growing would copy it all.
+constexpr std::size_t usual_symbols = 250'000;
+constexpr std::size_t usual_names = usual_symbols * 24;
+
+// Cuts what a file holds into lines, piece by piece: most of /proc/kallsyms isn't worth keeping,
+// and touching memory for it would take longer than parsing it.
+template <typename Read, typename Take>
+void for_each_line(Read read_some, Take take) {
+    std::vector<char> piece(read_piece);
+    std::size_t used = 0;
+    for (;;) {
+        if (used == piece.size())
+            piece.resize(2 * piece.size());
+        const std::size_t n = read_some(piece.data() + used, piece.size() - used);
+        if (n == 0)
+            break;
+        used += n;
+        const char* at = piece.data();
+        const char* end = at + used;
+        while (const void* found = std::memchr(at, '\n', static_cast<std::size_t>(end - at))) {
+            const char* eol = static_cast<const char*>(found);
+            take(at, eol);
+            at = eol + 1;
+        }
+        used = static_cast<std::size_t>(end - at);
+        std::memmove(piece.data(), at, used);
+    }
+    take(piece.data(), piece.data() + used);
+}
+
+std::size_t read_some(int fd, const std::string& path, char* to, std::size_t room) {
+    for (;;) {
+        const ssize_t n = read(fd, to, room);
+        if (n >= 0)
+            return static_cast<std::size_t>(n);
+        if (errno != EINTR)
+            throw errno_error("cannot read the kernel's symbols from " + path, errno);
+    }
+}
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+// "ffffffff81000000 T name\t[module]"
+struct Line {
+    std::uint64_t address = 0;
+    char type = '?';
+    std::string_view name;
+    std::string_view module;
+};
+
+bool parse_line(const char* at, const char* end, Line& line) {
+    const char* start = at;
+    line.address = 0;
+    for (int digit; at < end && (digit = hex_digit(*at)) >= 0; at++)
+        line.address = line.address << 4 | static_cast<unsigned>(digit);
+    if (at == start || end - at < 4 || at[0] != ' ' || at[2] != ' ')
+        return false;
+    line.type = at[1];
+    at += 3;
+    const char* name = at;
+    while (at < end && *at != ' ' && *at != '\t')
+        at++;
+    line.name = {name, static_cast<std::size_t>(at - name)};
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    line.module = {};
+    if (end - at > 2 && *at == '[' && end[-1] == ']')
+        line.module = {at + 1, static_cast<std::size_t>(end - at - 2)};
+    return !line.name.empty() && line.name.size() <= std::numeric_limits<std::uint16_t>::max();
+}
+
+bool is_text(char type) {
+    return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+// What the kernel makes at run time and lists like modules: nothing to be probed there.
+bool is_generated(std::string_view module) {
+    return module == "bpf" || module == "__builtin__ftrace" || module == "__builtin__kprobes";
+}
+
+// FNV-1a: names are short.
+std::uint32_t hash_name(std::string_view name) {
+    std::uint32_t hash = 2166136261U;
+    for (const char c : name)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    return hash;
+}
+
+bool is_kernel_image(std::string_view module) {
+    return module == "kernel" || module == "vmlinux";
+}
+
+bool same_module(std::string_view a, std::string_view b) {
+    const auto plain = [](char c) { return c == '-' ? '_' : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char x, char y) { return plain(x) == plain(y); });
+}
+
+// The bytes before a function, which compilers give names of their own.
+bool is_padding(std::string_view name) {
+    return name.starts_with("__pfx_") || name.starts_with("__cfi_");
+}
+
+bool is_clone_suffix(std::string_view suffix) {
+    for (const std::string_view kind : {".isra.", ".constprop.", ".part.", ".cold", ".llvm."}) {
+        if (suffix.starts_with(kind))
+            return true;
+    }
+    return false;
+}
+
+constexpr std::size_t compared_max = 128;
+
+// Levenshtein's distance, given up (no value) when it exceeds `limit`.
+std::optional<unsigned> edit_distance(std::string_view a, std::string_view b, unsigned limit) {
+    if (std::max(a.size(), b.size()) >= compared_max ||
+        std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit)
+        return std::nullopt;
+    std::array<unsigned, compared_max> row{};
+    std::iota(row.begin(), row.end(), 0U);
+    for (std::size_t i = 0; i < a.size(); i++) {
+        unsigned diagonal = row[0];
+        row[0] = static_cast<unsigned>(i + 1);
+        unsigned least = row[0];
+        for (std::size_t j = 0; j < b.size(); j++) {
+            const unsigned substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({substituted, row[j] + 1, row[j + 1] + 1});
+            least = std::min(least, row[j + 1]);
+        }
+        if (least > limit)
+            return std::nullopt;
+    }
+    return row[b.size()] <= limit ? std::optional(row[b.size()]) : std::nullopt;
+}
+
+// The less, the more alike; no value: not alike.
+std::optional<unsigned> unlikeness(std::string_view wanted, std::string_view name) {
+    constexpr std::size_t telling = 4; // shorter names are part of too many others
+    if (wanted.size() >= telling && name.size() > wanted.size() && name.ends_with(wanted) &&
+        name[name.size() - wanted.size() - 1] == '_')
+        return 4; // __x64_sys_read for sys_read
+    const auto limit = static_cast<unsigned>(std::min<std::size_t>(1 + wanted.size() / 5, 4));
+    if (const auto distance = edit_distance(wanted, name, limit))
+        return *distance * 4;
+    const bool within = wanted.size() >= telling && name.find(wanted) != std::string_view::npos;
+    const bool around = name.size() >= 2 * telling && wanted.find(name) != std::string_view::npos;
+    if (!within && !around)
+        return std::nullopt;
+    const std::size_t apart =
+        std::max(wanted.size(), name.size()) - std::min(wanted.size(), name.size());
+    return static_cast<unsigned>(6 + apart);
+}
+
+} // namespace
+
+Kallsyms::Kallsyms(const std::string& path) {
+    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd)
+        throw errno_error("cannot read the kernel's symbols from " + path, errno,
+                          path == "/proc/kallsyms"
+                              ? "mount /proc, or build the kernel with CONFIG_KALLSYMS=y"
+                              : "");
+    reserve();
+    for_each_line([&](char* to, std::size_t room) { return read_some(fd.get(), path, to, room); },
+                  [this](const char* at, const char* end) { add_line(at, end); });
+    finish();
+    if (symbols_.empty())
+        throw Error(path + " holds no symbols",
+                    "give the kernel CONFIG_KALLSYMS=y; a System.map of this kernel does as well");
+}
+
+Kallsyms::Kallsyms(std::istream& from) {
+    for_each_line(
+        [&](char* to, std::size_t room) {
+            from.read(to, static_cast<std::streamsize>(room));
+            return static_cast<std::size_t>(from.gcount());
+        },
+        [this](const char* at, const char* end) { add_line(at, end); });
+    finish();
+}
+
+void Kallsyms::reserve() {
+    symbols_.reserve(usual_symbols);
+    names_.reserve(usual_names);
+}
+
+void Kallsyms::add_line(const char* at, const char* end) {
+    Line line;
+    if (!parse_line(at, end, line) || is_generated(line.module))
+        return;
+    // A module's symbols come in one run, so the last one's module is mostly the next one's.
+    const std::uint16_t last = symbols_.empty() ? 0 : symbols_.back().module;
+    const std::uint16_t module = line.module == modules_[last] ? last : intern_module(line.module);
+    hidden_ = hidden_ && line.address == 0;
+    symbols_.push_back({.address = line.address,
+                        .name = static_cast<std::uint32_t>(names_.size()),
+                        .next = no_entry,
+                        .after = no_entry,
+                        .length = static_cast<std::uint16_t>(line.name.size()),
+                        .module = module,
+                        .type = line.type});
+    names_.insert(names_.end(), line.name.begin(), line.name.end());
+}
+
+void Kallsyms::finish() {
+    hidden_ = hidden_ && !symbols_.empty();
+    link_names();
+    if (!hidden_)
+        link_addresses();
+}
+
+std::uint16_t Kallsyms::intern_module(std::string_view name) {
+    const auto known = std::find(modules_.begin(), modules_.end(), name);
+    if (known == modules_.end())
+        return modules_.emplace_back(name), static_cast<std::uint16_t>(modules_.size() - 1);
+    return static_cast<std::uint16_t>(known - modules_.begin());
+}
+
+void Kallsyms::link_names() {
+    heads_.assign(std::bit_ceil(symbols_.size() + 1), no_entry);
+    for (std::uint32_t i = 0; i < symbols_.size(); i++) {
+        std::uint32_t& head = heads_[hash_name(name_of(symbols_[i])) & (heads_.size() - 1)];
+        symbols_[i].next = head;
+        head = i;
+    }
+}
+
+void Kallsyms::link_addresses() {
+    std::vector<std::uint32_t> order(symbols_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+        const Entry& x = symbols_[a];
+        const Entry& y = symbols_[b];
+        return x.module != y.module ? x.module < y.module : x.address < y.address;
+    };
+    if (!std::is_sorted(order.begin(), order.end(), before))
+        std::sort(order.begin(), order.end(), before);
+
+    for (std::size_t i = order.size(); i-- > 1;) {
+        const Entry& next = symbols_[order[i]];
+        Entry& entry = symbols_[order[i - 1]];
+        if (entry.module == next.module)
+            entry.after = entry.address == next.address ? next.after : order[i];
+    }
+}
+
+std::string_view Kallsyms::name_of(const Entry& entry) const {
+    return {names_.data() + entry.name, entry.length};
+}
+
+Symbol Kallsyms::symbol_of(const Entry& entry) const {
+    Symbol symbol{.address = entry.address,
+                  .name = name_of(entry),
+                  .module = modules_[entry.module],
+                  .size = 0,
+                  .type = entry.type};
+    if (entry.after == no_entry)
+        return symbol;
+    const Entry& next = symbols_[entry.after];
+    // Behind a module's last function comes its data, at some distance.
+    const bool same_section = entry.module == 0 || !symbol.is_function() || is_text(next.type);
+    if (same_section)
+        symbol.size = next.address - entry.address;
+    return symbol;
+}
+
+bool Kallsyms::in_module(const Entry& entry, std::string_view module) const {
+    if (module.empty())
+        return true;
+    if (is_kernel_image(module))
+        return entry.module == 0;
+    return entry.module != 0 && same_module(modules_[entry.module], module);
+}
+
+std::vector<Symbol> Kallsyms::find(std::string_view name, std::string_view module) const {
+    std::vector<Symbol> found;
+    std::uint32_t at = heads_[hash_name(name) & (heads_.size() - 1)];
+    for (; at != no_entry; at = symbols_[at].next) {
+        if (name_of(symbols_[at]) == name && in_module(symbols_[at], module))
+            found.push_back(symbol_of(symbols_[at]));
+    }
+    // The chains run backwards.
+    std::reverse(found.begin(), found.end());
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Symbol& a, const Symbol& b) { return a.address < b.address; });
+    return found;
+}
+
+std::vector<Symbol> Kallsyms::clones(std::string_view name, std::string_view module) const {
+    std::vector<Symbol> found;
+    for (const Entry& entry : symbols_) {
+        const std::string_view full = name_of(entry);
+        if (is_text(entry.type) && full.size() > name.size() && full[name.size()] == '.' &&
+            full.starts_with(name) && is_clone_suffix(full.substr(name.size())) &&
+            in_module(entry, module))
+            found.push_back(symbol_of(entry));
+    }
+    return found;
+}
+
+std::vector<std::string_view> Kallsyms::similar(std::string_view name, std::string_view module,
+                                                std::size_t most) const {
+    struct Candidate {
+        unsigned unlikeness;
+        std::string_view name;
+        bool operator<(const Candidate& other) const {
+            return std::tie(unlikeness, name) < std::tie(other.unlikeness, other.name);
+        }
+    };
+    std::vector<Candidate> best;
+    for (const Entry& entry : symbols_) {
+        const std::string_view other = name_of(entry);
+        if (!is_text(entry.type) || is_padding(other) || !in_module(entry, module))
+            continue;
+        const auto score = unlikeness(name, other);
+        if (!score)
+            continue;
+        const Candidate candidate{*score, other};
+        const auto at = std::lower_bound(best.begin(), best.end(), candidate);
+        if (at != best.end() && at->name == other)
+            continue; // another function of that name
+        best.insert(at, candidate);
+        if (best.size() > most)
+            best.pop_back();
+    }
+    std::vector<std::string_view> names;
+    names.reserve(best.size());
+    for (const Candidate& candidate : best)
+        names.push_back(candidate.name);
+    return names;
+}
+
+bool Kallsyms::has_module(std::string_view module) const {
+    if (is_kernel_image(module))
+        return true;
+    return std::any_of(modules_.begin() + 1, modules_.end(),
+                       [&](const std::string& name) { return same_module(name, module); });
+}
+
+} // namespace trapline

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+// The running kernel's symbols: /proc/kallsyms, or another file of that form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trapline {
+
+// Its text lies in the Kallsyms that gave it.
+struct Symbol {
+    std::uint64_t address = 0; // 0 if the kernel hides addresses
+    std::string_view name;
+    std::string_view module; // empty: the kernel image
+    std::uint64_t size = 0;  // to the next symbol, as the kernel itself reckons; 0: unknown
+    char type = '?';
+
+    bool is_function() const { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+};
+
+class Kallsyms {
+public:
+    // Throws Error if the file can't be read or holds no symbols.
+    explicit Kallsyms(const std::string& path = "/proc/kallsyms");
+    explicit Kallsyms(std::istream& from);
+
+    Kallsyms(Kallsyms&&) = default;
+    Kallsyms& operator=(Kallsyms&&) = default;
+    // Its views point into its own buffer.
+    Kallsyms(const Kallsyms&) = delete;
+    Kallsyms& operator=(const Kallsyms&) = delete;
+    ~Kallsyms() = default;
+
+    // Every address reads as 0: kptr_restrict, or no privilege.
+    bool addresses_hidden() const { return hidden_; }
+    std::size_t size() const { return symbols_.size(); }
+
+    // All symbols of that name, functions or not, by address. `module`: empty for everywhere,
+    // "kernel" or "vmlinux" for the kernel image; '-' and '_' are the same in it.
+    std::vector<Symbol> find(std::string_view name, std::string_view module = {}) const;
+
+    // What the compiler made of a function: NAME.isra.0, NAME.constprop.0, NAME.part.0, NAME.cold.
+    std::vector<Symbol> clones(std::string_view name, std::string_view module = {}) const;
+
+    // The functions whose names are most like `name`, best first, `most` of them at most.
+    std::vector<std::string_view> similar(std::string_view name, std::string_view module = {},
+                                          std::size_t most = 3) const;
+
+    bool has_module(std::string_view module) const;
+
+private:
+    // 32 bytes each: there are some 200,000.
+    struct Entry {
+        std::uint64_t address;
+        std::uint32_t name;  // offset in names_
+        std::uint32_t next;  // in the chain of its hash, none: no_entry
+        std::uint32_t after; // the next higher in the same image, none: no_entry
+        std::uint16_t length;
+        std::uint16_t module; // index of modules_
+        char type;
+    };
+
+    void reserve();
+    void add_line(const char* at, const char* end);
+    void finish();
+    std::uint16_t intern_module(std::string_view name);
+    void link_names();
+    void link_addresses();
+    std::string_view name_of(const Entry& entry) const;
+    Symbol symbol_of(const Entry& entry) const;
+    bool in_module(const Entry& entry, std::string_view module) const;
+
+    std::vector<char> names_;
+    std::vector<Entry> symbols_;
+    std::vector<std::string> modules_{""}; // the first is the kernel image
+    std::vector<std::uint32_t> heads_;     // hash chains
+    bool hidden_ = true;
+};
+
+} // namespace trapline

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+// The CTF 1.8 description (TSDL) of what the rings hold, for babeltrace2 and its like.
+#include "trace/ctf_metadata.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <string_view>
+
+#include "shared/ring.h"
+#include "shared/trapline.h"
+
+namespace trapline {
+
+namespace {
+
+// Everything is placed by hand: integers at any byte, events and fields at multiples of 4.
+constexpr std::string_view types = R"(
+typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := tl_char;
+typealias integer { size = 16; align = 8; signed = false; } := tl_u16;
+typealias integer { size = 16; align = 8; signed = false; base = 16; } := tl_x16;
+typealias integer { size = 32; align = 8; signed = false; } := tl_u32;
+typealias integer { size = 64; align = 8; signed = false; } := tl_u64;
+typealias integer { size = 32; align = 32; signed = false; base = 16; } := tl_word;
+typealias integer { size = 64; align = 32; signed = false; base = 16; } := tl_long;
+typealias integer { size = 64; align = 32; signed = false; } := tl_ticks;
+)";
+
+// shared/record.h says that a record holds no length and that id 65535 has the full time.
+constexpr std::string_view stream = R"(
+typealias integer {{
+	size = 32; align = 8; signed = false; map = clock.{0}.value;
+}} := tl_time32;
+typealias integer {{
+	size = 64; align = 8; signed = false; map = clock.{0}.value;
+}} := tl_time64;
+
+struct tl_packet_context {{
+	tl_time64 timestamp_begin;
+	tl_time64 timestamp_end;
+	tl_u64 content_size;
+	tl_u64 packet_size;
+	tl_u64 events_discarded;
+	tl_u64 packet_seq_num;
+	tl_u64 first_event;
+	tl_u32 cpu_id;
+}};
+
+struct tl_event_header {{
+	enum : tl_u16 {{ compact = 0 ... {1}, extended = {2} }} id;
+	variant <id> {{
+		struct {{
+			tl_time32 timestamp;
+		}} compact;
+		struct {{
+			tl_u32 id;
+			tl_time64 timestamp;
+		}} extended;
+	}} v;
+}} align(32);
+
+struct tl_event_context {{
+	tl_x16 _flags;
+	tl_u32 _tid;
+}};
+
+stream {{
+	id = {3};
+	packet.context := struct tl_packet_context;
+	event.header := struct tl_event_header;
+	event.context := struct tl_event_context;
+}};
+
+event {{
+	name = "task";
+	id = {4};
+	stream_id = {3};
+	fields := struct {{
+		tl_u32 _tgid;
+		tl_char _comm[{5}];
+	}} align(32);
+}};
+)";
+
+std::string quoted(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            out += '\\';
+        // A control character would end up in other people's terminals.
+        out += c >= ' ' && c <= '~' ? c : '?';
+    }
+    return out + '"';
+}
+
+// The leading underscore keeps keywords apart; readers take it off again.
+std::string identifier(std::string_view name) {
+    std::string out = "_";
+    for (const char c : name) {
+        const bool plain =
+            (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+        out += plain ? c : '_';
+    }
+    return out;
+}
+
+__extension__ using WideSigned = __int128;
+
+// CTF wants to know when the clock was 0, as seconds and ticks since 1970.
+struct Offset {
+    std::int64_t seconds = 0;
+    std::uint64_t ticks = 0;
+};
+
+Offset clock_offset(const ClockDescription& clock) {
+    Offset offset;
+    if (!clock.anchor || clock.hz == 0)
+        return offset;
+    const auto hz = static_cast<WideSigned>(clock.hz);
+    const WideSigned now = static_cast<WideSigned>(clock.anchor->realtime_ns) * hz / 1'000'000'000;
+    const WideSigned zero = now - static_cast<WideSigned>(clock.anchor->ticks);
+    WideSigned seconds = zero / hz;
+    if (zero % hz < 0)
+        seconds--;
+    offset.seconds = static_cast<std::int64_t>(seconds);
+    offset.ticks = static_cast<std::uint64_t>(zero - seconds * hz);
+    return offset;
+}
+
+void append_clock(std::string& out, const ClockDescription& clock, std::string_view name) {
+    const Offset offset = clock_offset(clock);
+    fmt::format_to(std::back_inserter(out),
+                   "\nclock {{\n"
+                   "\tname = {};\n"
+                   "\tdescription = {};\n"
+                   "\tfreq = {};\n"
+                   "\toffset_s = {};\n"
+                   "\toffset = {};\n"
+                   "\tabsolute = {};\n"
+                   "}};\n",
+                   name, quoted(clock.name), clock.hz, offset.seconds, offset.ticks,
+                   clock.anchor ? "true" : "false");
+}
+
+class EventWriter {
+public:
+    EventWriter(std::string& out, const EventLayout& layout) : out_(out), layout_(layout) {}
+
+    void write() {
+        fmt::format_to(std::back_inserter(out_),
+                       "\nevent {{\n"
+                       "\tname = {};\n"
+                       "\tid = {};\n"
+                       "\tstream_id = {};\n"
+                       "\tfields := struct {{\n",
+                       quoted(layout_.name), layout_.id, TL_STREAM_ID);
+        if (layout_.kind != TRAPLINE_RETURN)
+            write_fields(layout_.entry_fields);
+        if (layout_.kind == TRAPLINE_CALL)
+            append("tl_ticks", unique("duration"));
+        if (layout_.kind != TRAPLINE_ENTRY)
+            write_fields(layout_.return_fields);
+        // A string's last zeros belong to the record: the next begins behind them, and so does
+        // the end of a packet, which a reader compares with its position.
+        if (ends_in_string_)
+            append("struct { } align(32)", unique("end"));
+        out_ += "\t} align(32);\n};\n";
+    }
+
+private:
+    void write_fields(std::span<const Field> fields) {
+        for (const Field& field : fields)
+            write_field(field);
+    }
+
+    void write_field(const Field& field) {
+        const std::string name = unique(field.name);
+        ends_in_string_ = false;
+        switch (field.type) {
+        case FieldType::raw:
+            // Smaller ones are stored with zeros up to 4 bytes, which are the same number.
+            append(field.size == 8 ? "tl_long" : "tl_word", name);
+            break;
+        case FieldType::faults:
+            append("tl_word", name);
+            break;
+        case FieldType::string:
+            append(fmt::format("struct {{ enum : tl_u16 {{ whole = {}, cut = {}, fault = {}, "
+                               "null = {} }} _status; tl_u16 _length; tl_char _text[_length]; "
+                               "}} align(32)",
+                               TL_STR_WHOLE, TL_STR_CUT, TL_STR_FAULT, TL_STR_NULL),
+                   name);
+            ends_in_string_ = true;
+            break;
+        }
+    }
+
+    void append(std::string_view type, std::string_view name) {
+        fmt::format_to(std::back_inserter(out_), "\t\t{} {};\n", type, name);
+    }
+
+    std::string unique(std::string_view wanted) {
+        const std::string base = identifier(wanted);
+        std::string name = base;
+        for (unsigned n = 2; std::find(names_.begin(), names_.end(), name) != names_.end(); n++)
+            name = fmt::format("{}_{}", base, n);
+        names_.push_back(name);
+        return name;
+    }
+
+    std::string& out_;
+    const EventLayout& layout_;
+    std::vector<std::string> names_;
+    bool ends_in_string_ = false;
+};
+
+} // namespace
+
+std::string ctf_metadata(std::span<const EventLayout> layouts, const ClockDescription& clock) {
+    const std::string clock_name = "trapline" + identifier(clock.name);
+    std::string out = "/* CTF 1.8 */\n";
+    out += types;
+    out += R"(
+trace {
+	major = 1;
+	minor = 8;
+	byte_order = le;
+	packet.header := struct {
+		tl_u32 magic;
+		tl_u32 stream_id;
+	};
+};
+)";
+    fmt::format_to(std::back_inserter(out),
+                   "\nenv {{\n"
+                   "\tdomain = \"kernel\";\n"
+                   "\ttracer_name = \"trapline\";\n"
+                   "\ttracer_version = {};\n"
+                   "}};\n",
+                   quoted(TRAPLINE_VERSION));
+    append_clock(out, clock, clock_name);
+    fmt::format_to(std::back_inserter(out), stream, clock_name, TL_ID_MAX, TL_ID_EXTENDED,
+                   TL_STREAM_ID, TL_ID_TASK, TL_COMM_SIZE);
+    for (const EventLayout& layout : layouts)
+        EventWriter(out, layout).write();
+    return out;
+}
+
+} // namespace trapline

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+// Takes a record's fields apart as its event's layout says, and never reads past their end.
+#include "trace/fields.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace trapline {
+
+namespace {
+
+// A position in the fields that refuses to pass their end.
+class Cursor {
+public:
+    explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+    std::size_t position() const { return at_; }
+
+    bool skip(std::size_t n) {
+        if (n > bytes_.size() - at_)
+            return false;
+        at_ += n;
+        return true;
+    }
+
+    template <typename T>
+    bool read(T& value) {
+        const std::size_t from = at_;
+        if (!skip(sizeof(value)))
+            return false;
+        std::memcpy(&value, bytes_.data() + from, sizeof(value));
+        return true;
+    }
+
+    bool read_text(std::size_t length, std::string_view& text) {
+        const std::size_t from = at_;
+        if (!skip(tl_align4(static_cast<std::uint32_t>(length))))
+            return false;
+        text = {reinterpret_cast<const char*>(bytes_.data()) + from, length};
+        return true;
+    }
+
+private:
+    std::span<const std::byte> bytes_;
+    std::size_t at_ = 0;
+};
+
+std::uint64_t low_bytes(std::uint64_t value, std::uint8_t size) {
+    return size >= 8 ? value : value & ((std::uint64_t{1} << 8 * size) - 1);
+}
+
+bool read_string(Cursor& cursor, FieldValue& value) {
+    std::uint16_t status = 0;
+    std::uint16_t length = 0;
+    if (!cursor.read(status) || !cursor.read(length) || !cursor.read_text(length, value.text))
+        return false;
+    switch (status) {
+    case TL_STR_WHOLE:
+        value.state = FieldValue::State::whole;
+        return true;
+    case TL_STR_CUT:
+        value.state = FieldValue::State::cut;
+        return true;
+    case TL_STR_FAULT:
+        value.state = FieldValue::State::fault;
+        return true;
+    case TL_STR_NULL:
+        value.state = FieldValue::State::null;
+        return length == 0;
+    default:
+        return false;
+    }
+}
+
+bool read_field(Cursor& cursor, const Field& field, FieldValue& value) {
+    std::uint32_t word = 0;
+    value = {};
+    switch (field.type) {
+    case FieldType::raw:
+        if (field.size == 8)
+            return cursor.read(value.number);
+        if (!cursor.read(word))
+            return false;
+        value.number = low_bytes(word, field.size);
+        return true;
+    case FieldType::faults:
+        if (!cursor.read(word))
+            return false;
+        value.number = word;
+        value.state = FieldValue::State::faults;
+        return true;
+    case FieldType::string:
+        return read_string(cursor, value);
+    }
+    return false;
+}
+
+// The mask lies behind the numbers that it speaks of, so it is applied when all are read.
+void apply_faults(std::span<FieldValue> values) {
+    std::uint64_t mask = 0;
+    for (const FieldValue& value : values) {
+        if (value.state == FieldValue::State::faults)
+            mask |= value.number;
+    }
+    if (mask == 0)
+        return;
+    unsigned nth = 0;
+    for (FieldValue& value : values) {
+        if (value.state != FieldValue::State::number)
+            continue;
+        // The last bit stands for all numbers from the 31st; a readable one among them that
+        // isn't 0 shows itself, for a faulted one is stored as 0.
+        if ((mask >> std::min(nth, 31U) & 1) != 0 && value.number == 0)
+            value.state = FieldValue::State::number_fault;
+        nth++;
+    }
+}
+
+bool read_fields(Cursor& cursor, std::span<const Field> fields, std::vector<FieldValue>& values) {
+    values.resize(fields.size());
+    for (std::size_t i = 0; i < fields.size(); i++) {
+        if (!read_field(cursor, fields[i], values[i]))
+            return false;
+    }
+    apply_faults(values);
+    return true;
+}
+
+bool skip_fields(Cursor& cursor, std::span<const Field> fields) {
+    FieldValue value;
+    return std::all_of(fields.begin(), fields.end(),
+                       [&](const Field& field) { return read_field(cursor, field, value); });
+}
+
+bool has_entry(const EventLayout& layout) {
+    return layout.kind != TRAPLINE_RETURN;
+}
+
+bool has_return(const EventLayout& layout) {
+    return layout.kind != TRAPLINE_ENTRY;
+}
+
+} // namespace
+
+std::optional<std::size_t> fields_size(const EventLayout& layout,
+                                       std::span<const std::byte> bytes) {
+    Cursor cursor(bytes);
+    if (has_entry(layout) && !skip_fields(cursor, layout.entry_fields))
+        return std::nullopt;
+    if (layout.kind == TRAPLINE_CALL && !cursor.skip(sizeof(std::uint64_t)))
+        return std::nullopt;
+    if (has_return(layout) && !skip_fields(cursor, layout.return_fields))
+        return std::nullopt;
+    return cursor.position();
+}
+
+bool decode_fields(const EventLayout& layout, std::span<const std::byte> bytes,
+                   FieldValues& values) {
+    Cursor cursor(bytes);
+    values.entry.clear();
+    values.ret.clear();
+    values.duration = 0;
+    if (has_entry(layout) && !read_fields(cursor, layout.entry_fields, values.entry))
+        return false;
+    if (layout.kind == TRAPLINE_CALL && !cursor.read(values.duration))
+        return false;
+    return !has_return(layout) || read_fields(cursor, layout.return_fields, values.ret);
+}
+
+} // namespace trapline
