@@ -327,8 +327,8 @@ TEST(CodecParse, StringsWithoutANulEndWithTheirAttribute) {
     Message m = info_answer();
     Message raw = empty_answer(TRAPLINE_C_INFO);
     // All attributes again, but VERSION as five bytes without a NUL.
-    const auto* at = static_cast<const nlattr*>(genlmsg_attrdata(
-        static_cast<genlmsghdr*>(nlmsg_data(nlmsg_hdr(m.get()))), 0));
+    const auto* at = static_cast<const nlattr*>(
+        genlmsg_attrdata(static_cast<genlmsghdr*>(nlmsg_data(nlmsg_hdr(m.get()))), 0));
     int rest = genlmsg_attrlen(static_cast<genlmsghdr*>(nlmsg_data(nlmsg_hdr(m.get()))), 0);
     for (; nla_ok(at, rest) != 0; at = nla_next(at, &rest)) {
         const bool version = nla_type(at) == TRAPLINE_A_VERSION;
@@ -535,8 +535,8 @@ TEST(CodecBuild, Probe) {
     EXPECT_TRUE(marked_nested(nests[0]));
     const auto in = attributes(nests[0]);
     ASSERT_EQ(in.size(), 8U);
-    const int types[] = {TRAPLINE_P_KIND,      TRAPLINE_P_EVENT_ID,      TRAPLINE_P_SYMBOL,
-                         TRAPLINE_P_OFFSET,    TRAPLINE_P_ADDRESS,       TRAPLINE_P_MAXACTIVE,
+    const int types[] = {TRAPLINE_P_KIND,          TRAPLINE_P_EVENT_ID,      TRAPLINE_P_SYMBOL,
+                         TRAPLINE_P_OFFSET,        TRAPLINE_P_ADDRESS,       TRAPLINE_P_MAXACTIVE,
                          TRAPLINE_P_ENTRY_PROGRAM, TRAPLINE_P_RETURN_PROGRAM};
     const int lengths[] = {1, 2, 9, 8, 8, 4, 32, 48};
     for (std::size_t i = 0; i < in.size(); i++) {

@@ -101,8 +101,8 @@ TEST(Decoder, OneRecordOfEachKind) {
 TEST(Decoder, TimesAreCompleted) {
     const std::uint64_t wrap = 1ULL << 32;
     const std::vector<std::uint64_t> steps = {
-        0,        1,    wrap - 2, 1,        1,          wrap - 1, wrap, wrap + 1, 5 * wrap + 3,
-        wrap - 1, wrap, 0,        7 * wrap, wrap / 2,   wrap / 2, 1};
+        0,        1,    wrap - 2, 1,        1,        wrap - 1, wrap, wrap + 1, 5 * wrap + 3,
+        wrap - 1, wrap, 0,        7 * wrap, wrap / 2, wrap / 2, 1};
     TestRing ring(65536);
     Reading reading(ring);
     std::vector<std::uint64_t> times;
@@ -430,12 +430,15 @@ TEST(Decoder, PacketHeadersAreChecked) {
         });
     };
     EXPECT_EQ(with([](tl_packet&) {}), "decoded");
-    EXPECT_EQ(with([](tl_packet& p) { p.magic++; }),
-              "the ring of CPU 3 contradicts itself in packet 0 at offset 0: no packet begins here");
-    EXPECT_EQ(with([](tl_packet& p) { p.stream_id++; }),
-              "the ring of CPU 3 contradicts itself in packet 0 at offset 0: no packet begins here");
-    EXPECT_EQ(with([](tl_packet& p) { p.cpu_id = 2; }),
-              "the ring of CPU 3 contradicts itself in packet 0 at offset 0: the packet is of CPU 2");
+    EXPECT_EQ(
+        with([](tl_packet& p) { p.magic++; }),
+        "the ring of CPU 3 contradicts itself in packet 0 at offset 0: no packet begins here");
+    EXPECT_EQ(
+        with([](tl_packet& p) { p.stream_id++; }),
+        "the ring of CPU 3 contradicts itself in packet 0 at offset 0: no packet begins here");
+    EXPECT_EQ(
+        with([](tl_packet& p) { p.cpu_id = 2; }),
+        "the ring of CPU 3 contradicts itself in packet 0 at offset 0: the packet is of CPU 2");
 }
 
 TEST(Decoder, PacketsFollowOneAnother) {

@@ -55,8 +55,9 @@ Bytes text_and_offset(std::string_view text, std::uint32_t offset) {
 // An ack as netlink_ack() writes it, the request of `echoed` payload bytes behind it or not.
 Bytes ack(int error, std::size_t echoed, bool capped, const Bytes& tlvs) {
     Bytes payload;
-    append(payload, nlmsgerr{error, {static_cast<std::uint32_t>(NLMSG_HDRLEN + echoed), family,
-                                     NLM_F_REQUEST | NLM_F_ACK, sequence, 0}});
+    append(payload, nlmsgerr{error,
+                             {static_cast<std::uint32_t>(NLMSG_HDRLEN + echoed), family,
+                              NLM_F_REQUEST | NLM_F_ACK, sequence, 0}});
     if (!capped && error != 0)
         payload.resize(payload.size() + echoed, std::byte{0x5a});
     pad(payload);
@@ -71,10 +72,10 @@ Bytes done(int error, const Bytes& tlvs = {}, std::uint16_t flags = 0) {
     Bytes payload;
     append(payload, error);
     payload.insert(payload.end(), tlvs.begin(), tlvs.end());
-    return message(NLMSG_DONE,
-                   static_cast<std::uint16_t>(NLM_F_MULTI | flags |
-                                              (tlvs.empty() ? 0 : NLM_F_ACK_TLVS)),
-                   payload);
+    return message(
+        NLMSG_DONE,
+        static_cast<std::uint16_t>(NLM_F_MULTI | flags | (tlvs.empty() ? 0 : NLM_F_ACK_TLVS)),
+        payload);
 }
 
 Bytes operator+(Bytes a, const Bytes& b) {
@@ -114,7 +115,8 @@ TEST(Exchange, RefusalWithTextAndOffset) {
     for (const bool capped : {true, false}) {
         for (const std::size_t echoed : {0U, 5U, 64U, 4001U}) {
             Exchange exchange(sequence, false);
-            exchange.feed(ack(-ERANGE, echoed, capped, text_and_offset("from 64 KiB to 1 GiB", 28)));
+            exchange.feed(
+                ack(-ERANGE, echoed, capped, text_and_offset("from 64 KiB to 1 GiB", 28)));
             EXPECT_EQ(exchange.state(), Exchange::State::refused);
             EXPECT_EQ(exchange.code(), ERANGE);
             EXPECT_EQ(exchange.text(), "from 64 KiB to 1 GiB");
@@ -236,7 +238,8 @@ TEST(Exchange, MangledBytesNeverHurt) {
 
 TEST(ControlErrorText, SaysWhatWasTriedWhyAndTheErrno) {
     const ControlError with(ERANGE, "RING_SIZE is 64 KiB to 1 GiB", "configure the session");
-    EXPECT_STREQ(with.what(), "cannot configure the session: RING_SIZE is 64 KiB to 1 GiB (ERANGE)");
+    EXPECT_STREQ(with.what(),
+                 "cannot configure the session: RING_SIZE is 64 KiB to 1 GiB (ERANGE)");
     EXPECT_EQ(with.code(), ERANGE);
     EXPECT_EQ(with.text(), "RING_SIZE is 64 KiB to 1 GiB");
     EXPECT_EQ(with.command(), "configure the session");

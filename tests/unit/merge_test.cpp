@@ -96,8 +96,9 @@ TEST(Merger, TiesGoByCpuThenByArrival) {
     merger.push(0, source.batch(0, {5}));
     merger.push(1, source.batch(1, {5, 5}));
     merger.push(0, source.batch(0, {5}));
-    EXPECT_EQ(flush(merger), (std::vector<Seen>{
-                                 {5, 0, 2}, {5, 0, 5}, {5, 1, 3}, {5, 1, 4}, {5, 2, 0}, {5, 2, 1}}));
+    EXPECT_EQ(
+        flush(merger),
+        (std::vector<Seen>{{5, 0, 2}, {5, 0, 5}, {5, 1, 3}, {5, 1, 4}, {5, 2, 0}, {5, 2, 1}}));
 }
 
 TEST(Merger, StragglersComeAtOnceMarkedAndCounted) {
@@ -125,8 +126,7 @@ TEST(Merger, ARingWhoseTimeGoesBackIsAnError) {
         merger.push(0, source.batch(0, {8}));
         FAIL() << "accepted";
     } catch (const Error& error) {
-        EXPECT_STREQ(error.what(),
-                     "the ring of CPU 0 contradicts itself: time 8 comes after 9");
+        EXPECT_STREQ(error.what(), "the ring of CPU 0 contradicts itself: time 8 comes after 9");
     }
     EXPECT_NO_THROW(merger.push(0, source.batch(0, {9})));
     EXPECT_THROW(merger.push(2, source.batch(2, {1})), Error);
@@ -208,8 +208,8 @@ TEST(Merger, RandomStreamsAgainstStableSort) {
                 // In one batch or in two.
                 const std::size_t cut = one.empty() ? 0 : random() % one.size();
                 const auto middle = one.begin() + static_cast<std::ptrdiff_t>(cut);
-                for (const auto& part : {std::vector(one.begin(), middle),
-                                         std::vector(middle, one.end())}) {
+                for (const auto& part :
+                     {std::vector(one.begin(), middle), std::vector(middle, one.end())}) {
                     Batch batch = source.batch(static_cast<std::uint32_t>(cpu), part);
                     for (const Event& event : batch.events)
                         all.push_back(seen(event));

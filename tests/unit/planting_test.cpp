@@ -26,7 +26,8 @@ Verdict verdict(std::uint16_t id, int error = 0) {
 using Offered = std::span<const ProbeRequest* const>;
 
 TEST(Planting, NoProbesNoMessage) {
-    EXPECT_TRUE(plant({}, [](Offered) -> std::vector<Verdict> { throw Error("sent"); }, {}).empty());
+    EXPECT_TRUE(
+        plant({}, [](Offered) -> std::vector<Verdict> { throw Error("sent"); }, {}).empty());
 }
 
 TEST(Planting, InBatchesAndInOrder) {
@@ -61,21 +62,21 @@ TEST(Planting, WhatHasNoVerdictIsSentAgain) {
     const auto probes = requests(600);
     std::vector<int> planted(601);
     std::size_t messages = 0;
-    const auto verdicts = plant(
-        probes,
-        [&](Offered offered) {
-            std::vector<Verdict> out;
-            // Every other one, backwards: nothing says that it is the first ones.
-            for (std::size_t i = offered.size(); i-- > 0;) {
-                if (i % 2 == messages % 2 || offered.size() == 1) {
-                    planted[offered[i]->event_id]++;
-                    out.push_back(verdict(offered[i]->event_id));
-                }
-            }
-            messages++;
-            return out;
-        },
-        {});
+    const auto verdicts = plant(probes,
+                                [&](Offered offered) {
+                                    std::vector<Verdict> out;
+                                    // Every other one, backwards: nothing says that it is the first
+                                    // ones.
+                                    for (std::size_t i = offered.size(); i-- > 0;) {
+                                        if (i % 2 == messages % 2 || offered.size() == 1) {
+                                            planted[offered[i]->event_id]++;
+                                            out.push_back(verdict(offered[i]->event_id));
+                                        }
+                                    }
+                                    messages++;
+                                    return out;
+                                },
+                                {});
     ASSERT_EQ(verdicts.size(), 600U);
     for (std::size_t id = 1; id <= 600; id++) {
         EXPECT_EQ(planted[id], 1);
@@ -87,14 +88,13 @@ TEST(Planting, WhatHasNoVerdictIsSentAgain) {
 TEST(Planting, AReplyWithoutVerdictsIsAnErrorNotALoop) {
     const auto probes = requests(3);
     int messages = 0;
-    EXPECT_THROW(plant(
-                     probes,
-                     [&](Offered) {
-                         messages++;
-                         return messages == 1 ? std::vector<Verdict>{verdict(1)}
-                                              : std::vector<Verdict>{};
-                     },
-                     {}),
+    EXPECT_THROW(plant(probes,
+                       [&](Offered) {
+                           messages++;
+                           return messages == 1 ? std::vector<Verdict>{verdict(1)}
+                                                : std::vector<Verdict>{};
+                       },
+                       {}),
                  Error);
     EXPECT_EQ(messages, 2);
 }
@@ -102,7 +102,11 @@ TEST(Planting, AReplyWithoutVerdictsIsAnErrorNotALoop) {
 TEST(Planting, AVerdictOnWhatWasNotAskedIsAnError) {
     const auto probes = requests(3);
     EXPECT_THROW(plant(probes, [](Offered) { return std::vector{verdict(4)}; }, {}), Error);
-    EXPECT_THROW(plant(probes, [](Offered) { return std::vector{verdict(1), verdict(1)}; }, {}),
+    EXPECT_THROW(plant(probes,
+                       [](Offered) {
+                           return std::vector{verdict(1), verdict(1)};
+                       },
+                       {}),
                  Error);
 }
 
@@ -124,8 +128,11 @@ TEST(Planting, StopsWhenToldTo) {
 TEST(Planting, TheSameIdTwice) {
     auto probes = requests(2);
     probes[1].event_id = 1;
-    const auto verdicts = plant(
-        probes, [](Offered) { return std::vector{verdict(1), verdict(1, 17)}; }, {});
+    const auto verdicts = plant(probes,
+                                [](Offered) {
+                                    return std::vector{verdict(1), verdict(1, 17)};
+                                },
+                                {});
     ASSERT_EQ(verdicts.size(), 2U);
     EXPECT_EQ(verdicts[0].error, 0);
     EXPECT_EQ(verdicts[1].error, 17);

@@ -48,8 +48,9 @@ TEST(RingReader, ChecksTheControlPage) {
               "cannot read the ring of CPU 3: its control page is of kind 3 instead of 1");
     EXPECT_EQ(refusal([](TestRing&) {}, 4),
               "cannot read the ring of CPU 4: its control page is CPU 3's");
-    EXPECT_EQ(refusal([](TestRing& r) { r.control().size *= 2; }),
-              "cannot read the ring of CPU 3: it claims to have 131072 bytes, and 65536 are mapped");
+    EXPECT_EQ(
+        refusal([](TestRing& r) { r.control().size *= 2; }),
+        "cannot read the ring of CPU 3: it claims to have 131072 bytes, and 65536 are mapped");
     EXPECT_EQ(refusal([](TestRing& r) { r.control().chunk_size = 0; }),
               "cannot read the ring of CPU 3: chunks of 0 bytes in a ring of 65536 are impossible");
     EXPECT_NE(refusal([](TestRing& r) { r.control().chunk_size = 12288; }), "accepted");
@@ -132,8 +133,7 @@ TEST_P(FullRing, DropsAreCountedAndRoomComesBack) {
         // But for the tasks' names, one to a chunk that was begun.
         bytes -= written * record;
         EXPECT_EQ(bytes % (TL_COMPACT_SIZE + TL_TASK_FIELDS), 0U);
-        EXPECT_LE(bytes / (TL_COMPACT_SIZE + TL_TASK_FIELDS),
-                  GetParam() / ring.chunk_size());
+        EXPECT_LE(bytes / (TL_COMPACT_SIZE + TL_TASK_FIELDS), GetParam() / ring.chunk_size());
     }
 }
 
@@ -256,9 +256,8 @@ TEST(RingReader, ContradictionsAreErrorsThatNameTheCpu) {
     // Content smaller than its own header, larger than its chunk.
     EXPECT_TRUE(contradiction([](TestRing& r) { set_content(r, 0); }).starts_with(prefix));
     EXPECT_TRUE(contradiction([](TestRing& r) { set_content(r, 67); }).starts_with(prefix));
-    EXPECT_TRUE(contradiction([](TestRing& r) {
-                    set_content(r, r.chunk_size() + 1);
-                }).starts_with(prefix));
+    EXPECT_TRUE(
+        contradiction([](TestRing& r) { set_content(r, r.chunk_size() + 1); }).starts_with(prefix));
     EXPECT_TRUE(contradiction([](TestRing& r) { set_content(r, ~0ULL / 8); }).starts_with(prefix));
     EXPECT_EQ(contradiction([](TestRing& r) { set_content(r, 68); }), "read");
     // Content smaller than what was read already.

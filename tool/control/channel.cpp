@@ -110,7 +110,8 @@ Exchange Channel::exchange(nl_msg* message, std::string_view what, bool dump) {
     nlmsghdr* header = nlmsg_hdr(message);
     header->nlmsg_pid = nl_socket_get_local_port(socket_.get());
     header->nlmsg_seq = nl_socket_use_seq(socket_.get());
-    header->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | (dump ? NLM_F_DUMP : NLM_F_ACK));
+    header->nlmsg_flags =
+        static_cast<std::uint16_t>(NLM_F_REQUEST | (dump ? NLM_F_DUMP : NLM_F_ACK));
     send(message, what);
 
     Exchange exchange(header->nlmsg_seq, dump);
@@ -131,9 +132,9 @@ void Channel::send(nl_msg* message, std::string_view what) {
                       reinterpret_cast<const sockaddr*>(&kernel), sizeof(kernel));
     } while (sent < 0 && errno == EINTR);
     if (sent < 0)
-        throw errno_error(fmt::format("cannot {}: sending {} bytes to the module", what,
-                                      header->nlmsg_len),
-                          errno);
+        throw errno_error(
+            fmt::format("cannot {}: sending {} bytes to the module", what, header->nlmsg_len),
+            errno);
 }
 
 } // namespace trapline

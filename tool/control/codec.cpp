@@ -21,12 +21,14 @@ namespace {
 
 // Attribute names as trapline.h has them, for whoever has to find out who was wrong.
 constexpr auto main_names = std::to_array<std::string_view>(
-    {"UNSPEC",       "PAD",        "FD",          "ABI",          "VERSION",      "CPUS",
-     "RING_MIN",     "RING_MAX",   "RING_DEFAULT", "RING_SIZE",   "CHUNK_SIZE",   "RECORD_MAX",
-     "INSNS_MAX",    "MAXACTIVE",  "MAXACTIVE_MAX", "CLOCK_NAME", "CLOCK_HZ",     "TGIDS",
-     "TGID",         "FOLLOW",     "EXCLUDE_TGID", "OFFSET",      "DATA",         "PROBES",
-     "PROBE",        "VERDICTS",   "VERDICT",     "EVENT_ID",     "TICKS",        "MONOTONIC",
-     "REALTIME",     "PENDING",    "ADDRESS",     "BYTES_BEFORE", "BYTES_NOW",    "SESSION"});
+    {"UNSPEC",       "PAD",        "FD",        "ABI",          "VERSION",
+     "CPUS",         "RING_MIN",   "RING_MAX",  "RING_DEFAULT", "RING_SIZE",
+     "CHUNK_SIZE",   "RECORD_MAX", "INSNS_MAX", "MAXACTIVE",    "MAXACTIVE_MAX",
+     "CLOCK_NAME",   "CLOCK_HZ",   "TGIDS",     "TGID",         "FOLLOW",
+     "EXCLUDE_TGID", "OFFSET",     "DATA",      "PROBES",       "PROBE",
+     "VERDICTS",     "VERDICT",    "EVENT_ID",  "TICKS",        "MONOTONIC",
+     "REALTIME",     "PENDING",    "ADDRESS",   "BYTES_BEFORE", "BYTES_NOW",
+     "SESSION"});
 static_assert(main_names.size() == TRAPLINE_A_MAX + 1);
 
 constexpr auto probe_names = std::to_array<std::string_view>(
@@ -34,9 +36,9 @@ constexpr auto probe_names = std::to_array<std::string_view>(
      "ENTRY_PROGRAM", "RETURN_PROGRAM", "ERROR", "TEXT", "LIFTED", "COUNTERS", "PENDING_CALLS"});
 static_assert(probe_names.size() == TRAPLINE_P_MAX + 1);
 
-constexpr auto session_names = std::to_array<std::string_view>(
-    {"UNSPEC", "PAD", "TGID", "COMM", "UID", "STARTED", "PROBES", "RING_SIZE", "RECORDED", "LOST",
-     "OWN"});
+constexpr auto session_names =
+    std::to_array<std::string_view>({"UNSPEC", "PAD", "TGID", "COMM", "UID", "STARTED", "PROBES",
+                                     "RING_SIZE", "RECORDED", "LOST", "OWN"});
 static_assert(session_names.size() == TRAPLINE_S_MAX + 1);
 
 constexpr std::string_view mismatch_hint =
@@ -133,8 +135,8 @@ Attributes attributes_of(const nlmsghdr* answer) {
     constexpr int headers = NLMSG_HDRLEN + GENL_HDRLEN;
     if (answer->nlmsg_len < headers)
         throw bad_answer("is shorter than its header");
-    const auto* first = reinterpret_cast<const nlattr*>(reinterpret_cast<const char*>(answer) +
-                                                        headers);
+    const auto* first =
+        reinterpret_cast<const nlattr*>(reinterpret_cast<const char*>(answer) + headers);
     return {main_names, first, static_cast<int>(answer->nlmsg_len) - headers};
 }
 
@@ -160,8 +162,8 @@ trapline_probe_kind kind_of(const Attributes& probe) {
 std::vector<std::byte> site_bytes(const Attributes& attributes, int type) {
     std::vector<std::byte> bytes = attributes.array<std::byte>(type);
     if (bytes.size() > TRAPLINE_SITE_BYTES)
-        throw bad_answer(fmt::format("has {} bytes of a site instead of {}", bytes.size(),
-                                     TRAPLINE_SITE_BYTES));
+        throw bad_answer(
+            fmt::format("has {} bytes of a site instead of {}", bytes.size(), TRAPLINE_SITE_BYTES));
     return bytes;
 }
 
@@ -226,9 +228,9 @@ void MessageDeleter::operator()(nl_msg* message) const noexcept {
 
 Message new_request(int family, trapline_command command, int session_fd, std::size_t size) {
     Message message(nlmsg_alloc_size(size));
-    if (!message || genlmsg_put(message.get(), NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, 0,
-                                static_cast<std::uint8_t>(command),
-                                TRAPLINE_FAMILY_VERSION) == nullptr)
+    if (!message ||
+        genlmsg_put(message.get(), NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, 0,
+                    static_cast<std::uint8_t>(command), TRAPLINE_FAMILY_VERSION) == nullptr)
         throw Error(fmt::format("cannot make a netlink message of {} bytes: out of memory", size));
     must_fit(put(message.get(), TRAPLINE_A_FD, static_cast<std::uint32_t>(session_fd)),
              "the session");
@@ -259,9 +261,8 @@ void put_configure(nl_msg* message, const SessionConfig& config) {
 
 void put_metadata(nl_msg* message, std::uint64_t offset, std::string_view piece) {
     must_fit(put(message, TRAPLINE_A_OFFSET, offset), "an offset");
-    must_fit(
-        nla_put(message, TRAPLINE_A_DATA, static_cast<int>(piece.size()), piece.data()),
-        "a piece of metadata");
+    must_fit(nla_put(message, TRAPLINE_A_DATA, static_cast<int>(piece.size()), piece.data()),
+             "a piece of metadata");
 }
 
 void put_event_id(nl_msg* message, std::uint16_t id) {
@@ -290,13 +291,13 @@ std::size_t put_probes(nl_msg* message, std::span<const ProbeRequest* const> pro
         count++;
     }
     if (count == 0 && !probes.empty())
-        throw Error(fmt::format("cannot plant the probe on {}: it does not fit into a netlink "
-                                "message, with {} and {} instructions",
-                                probes.front()->symbol.empty() ? "an address"
-                                                               : probes.front()->symbol,
-                                probes.front()->entry_program.size(),
-                                probes.front()->return_program.size()),
-                    "ask for fewer fields");
+        throw Error(
+            fmt::format("cannot plant the probe on {}: it does not fit into a netlink "
+                        "message, with {} and {} instructions",
+                        probes.front()->symbol.empty() ? "an address" : probes.front()->symbol,
+                        probes.front()->entry_program.size(),
+                        probes.front()->return_program.size()),
+            "ask for fewer fields");
     must_fit(nla_nest_end(message, nest), "probes");
     return count;
 }
@@ -406,9 +407,9 @@ SessionReport parse_session(const nlmsghdr* answer) {
 void check_abi(std::uint32_t module_abi) {
     if (module_abi == TRAPLINE_ABI)
         return;
-    throw Error(fmt::format("this tool speaks ABI {}, the loaded module ABI {}", TRAPLINE_ABI,
-                            module_abi),
-                "reload the module: sudo rmmod trapline && sudo modprobe trapline");
+    throw Error(
+        fmt::format("this tool speaks ABI {}, the loaded module ABI {}", TRAPLINE_ABI, module_abi),
+        "reload the module: sudo rmmod trapline && sudo modprobe trapline");
 }
 
 std::string_view attribute_at(const nlmsghdr* request, std::uint32_t offset) {

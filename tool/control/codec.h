@@ -113,8 +113,7 @@ struct SessionReport {
 };
 
 // A request of `family`, naming the session by its descriptor; room for `size` bytes.
-Message new_request(int family, trapline_command command, int session_fd,
-                    std::size_t size = 4096);
+Message new_request(int family, trapline_command command, int session_fd, std::size_t size = 4096);
 
 void put_configure(nl_msg* message, const SessionConfig& config);
 void put_metadata(nl_msg* message, std::uint64_t offset, std::string_view piece);

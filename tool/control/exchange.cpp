@@ -17,7 +17,8 @@ namespace {
 std::string describe(int code, const std::string& text, const std::string& command,
                      std::string_view attribute) {
     const std::string_view name = errno_name(static_cast<unsigned>(code));
-    std::string out = fmt::format("cannot {}: {} (", command, text.empty() ? errno_text(code) : text);
+    std::string out =
+        fmt::format("cannot {}: {} (", command, text.empty() ? errno_text(code) : text);
     out += name.empty() ? fmt::format("error {}", code) : std::string(name);
     if (!attribute.empty())
         out += fmt::format(", attribute {}", attribute);
@@ -40,8 +41,7 @@ ControlError::ControlError(int code, std::string text, std::string command,
                            std::string_view attribute)
     : Error(describe(code, text, command, attribute),
             text.empty() ? "sudo dmesg | tail may tell more" : ""),
-      code_(code), text_(std::move(text)),
-      command_(std::move(command)) {}
+      code_(code), text_(std::move(text)), command_(std::move(command)) {}
 
 Answer::Answer(std::span<const std::byte> message) : words_((message.size() + 3) / 4) {
     if (!message.empty())

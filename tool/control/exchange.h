@@ -23,8 +23,8 @@ public:
     // `attribute`: name of the one to blame, if known.
     ControlError(int code, std::string text, std::string command, std::string_view attribute = {});
 
-    int code() const { return code_; }                       // errno
-    const std::string& text() const { return text_; }        // extended ack, may be empty
+    int code() const { return code_; }                      // errno
+    const std::string& text() const { return text_; }       // extended ack, may be empty
     const std::string& command() const { return command_; } // what was tried
 
 private:
@@ -65,8 +65,8 @@ public:
     std::vector<Answer>& answers() { return answers_; }
 
     // Of a refusal.
-    int code() const { return code_; }                 // errno, positive
-    const std::string& text() const { return text_; }  // empty: none was given
+    int code() const { return code_; }                              // errno, positive
+    const std::string& text() const { return text_; }               // empty: none was given
     std::optional<std::uint32_t> offset() const { return offset_; } // into the request
 
 private:

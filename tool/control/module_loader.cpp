@@ -255,9 +255,8 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                       "boot a kernel with CONFIG_KPROBES=y; sudo dmesg | grep trapline names the "
                       "function");
     return failed(LoadFailure::other,
-                  words.empty()
-                      ? fmt::format("modprobe failed with exit status {}", outcome.status)
-                      : fmt::format("modprobe says: {}", trimmed(words)),
+                  words.empty() ? fmt::format("modprobe failed with exit status {}", outcome.status)
+                                : fmt::format("modprobe says: {}", trimmed(words)),
                   "sudo dmesg | tail may tell why; if it was built for another kernel: " +
                       build_hint(release));
 }
@@ -308,9 +307,10 @@ void ensure_loaded(const std::function<void(std::string_view)>& say) {
 
     const std::optional<unsigned> minor = misc_minor(misc, TRAPLINE_DEVICE);
     if (!minor)
-        throw LoadError(LoadFailure::other,
-                        fmt::format("the trapline module is loaded, but {} is not there", device_path),
-                        "sudo dmesg | grep trapline may tell why");
+        throw LoadError(
+            LoadFailure::other,
+            fmt::format("the trapline module is loaded, but {} is not there", device_path),
+            "sudo dmesg | grep trapline may tell why");
     throw LoadError(LoadFailure::no_node,
                     fmt::format("the trapline module is loaded, but {} is not there: neither "
                                 "devtmpfs nor udev made it",

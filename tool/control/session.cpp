@@ -64,10 +64,11 @@ OpenError explain_open(int code, unsigned euid, std::string_view lockdown) {
                     failed + "the kernel is locked down (mode confidentiality), which forbids "
                              "kprobes",
                     "boot with lockdown=integrity or lockdown=none on the kernel command line"};
-        return {OpenFailure::not_permitted, code,
-                failed + fmt::format("root is not permitted to trace here: {}", errno_text(code)),
-                "it lacks CAP_PERFMON: in a container? run trapline on the host, or give the container "
-                "--privileged"};
+        return {
+            OpenFailure::not_permitted, code,
+            failed + fmt::format("root is not permitted to trace here: {}", errno_text(code)),
+            "it lacks CAP_PERFMON: in a container? run trapline on the host, or give the container "
+            "--privileged"};
     case EBUSY:
         return {OpenFailure::busy, code, failed + errno_text(code),
                 "the module is coming or going: try again; sudo dmesg | tail may tell more"};

@@ -34,8 +34,8 @@ std::optional<std::uint32_t> fixed_size(const EventLayout& layout) {
     const std::vector<std::byte> zeros(TL_FIELDS_MAX);
     const std::optional<std::size_t> size = fields_size(layout, zeros);
     if (!size)
-        throw Error(fmt::format("the fields of {} take more than {} bytes", layout.name,
-                                TL_FIELDS_MAX));
+        throw Error(
+            fmt::format("the fields of {} take more than {} bytes", layout.name, TL_FIELDS_MAX));
     return static_cast<std::uint32_t>(*size);
 }
 
@@ -44,8 +44,8 @@ std::optional<std::uint32_t> fixed_size(const EventLayout& layout) {
 RecordDecoder::RecordDecoder(std::uint32_t cpu, std::span<const EventLayout> layouts) : cpu_(cpu) {
     for (const EventLayout& layout : layouts) {
         if (layout.id == TL_ID_TASK || layout.id > TL_ID_MAX)
-            throw Error(fmt::format("{} can't have event id {}: it is reserved", layout.name,
-                                    layout.id));
+            throw Error(
+                fmt::format("{} can't have event id {}: it is reserved", layout.name, layout.id));
         if (layout.id >= known_.size())
             known_.resize(layout.id + std::size_t{1});
         known_[layout.id] = {&layout, fixed_size(layout)};
@@ -113,8 +113,8 @@ std::size_t RecordDecoder::take(std::span<const std::byte> bytes, std::size_t of
     } else if (const auto found = known.size ? std::nullopt : fields_size(*known.layout, rest)) {
         size = *found;
     } else {
-        fail(offset, fmt::format("a record of {} runs past the end, or is malformed",
-                                 known.layout->name));
+        fail(offset,
+             fmt::format("a record of {} runs past the end, or is malformed", known.layout->name));
     }
 
     last_ = time;

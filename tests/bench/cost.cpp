@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a hit costs, in a guest whose nanoseconds are instructions (qemu/run --icount).
+//
+// The workload reads a byte of /dev/zero, so that vfs_read is hit once a turn; the cost of
+// a hit is its CPU time a turn less that without any probe. Floors (empty handlers) and
+// ftrace's own kprobe events are measured in the same run. Exits with 1 when a budget is
+// broken.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "command/collector.h"
+#include "control/session.h"
+#include "shared/program.h"
+
+using namespace trapline;
+
+namespace {
+
+constexpr long turns = 20000;
+constexpr int repetitions = 3;
+
+double cpu_ns() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+// One turn's CPU time, the least of some repetitions; `between` is called after each.
+double measure(const std::function<void()>& between = [] {}) {
+    const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    char byte = 0;
+    double best = HUGE_VAL;
+    for (int repetition = -1; repetition < repetitions; repetition++) {
+        const double begun = cpu_ns();
+        for (long turn = 0; turn < turns; turn++)
+            syscall(SYS_read, zero, &byte, 1);
+        const double turn_ns = (cpu_ns() - begun) / turns;
+        if (repetition >= 0 && turn_ns < best) // the first warms up
+            best = turn_ns;
+        between();
+    }
+    close(zero);
+    return best;
+}
+
+void run(const std::string& command) {
+    if (std::system(command.c_str()) != 0) { // NOLINT(cert-env33-c,concurrency-mt-unsafe)
+        std::fprintf(stderr, "cost: failed: %s\n", command.c_str());
+        std::exit(1); // NOLINT(concurrency-mt-unsafe)
+    }
+}
+
+double floor_of(const std::string& kind) {
+    run("insmod /lib/modules/$(uname -r)/updates/tlfloor.ko kind=" + kind);
+    const double cost = measure();
+    run("rmmod tlfloor");
+    return cost;
+}
+
+struct Measured {
+    double cost = 0;
+    std::uint64_t bytes = 0; // a record
+};
+
+std::vector<tl_insn> store_arguments(int count) {
+    std::vector<tl_insn> insns;
+    for (int n = 0; n < count; n++) {
+        tl_insn load{};
+        load.op = TL_OP_ARG;
+        load.dst = static_cast<std::uint8_t>(n);
+        load.imm = static_cast<std::uint64_t>(n);
+        tl_insn put{};
+        put.op = TL_OP_PUT;
+        put.a = load.dst;
+        put.size = 8;
+        insns.push_back(load);
+        insns.push_back(put);
+    }
+    insns.push_back(tl_insn{}); // TL_OP_ACCEPT
+    return insns;
+}
+
+Measured trapline_cost(trapline_probe_kind kind, int arguments) {
+    Session session;
+    SessionConfig config;
+    config.ring_size = 4U << 20;
+    config.exclude_tgid = 1; // the tool excludes itself: somebody must be excluded
+    const SessionGeometry geometry = session.configure(config);
+
+    ProbeRequest request;
+    request.event_id = 1;
+    request.kind = kind;
+    request.symbol = "vfs_read";
+    request.entry_program = store_arguments(arguments);
+    EventLayout layout;
+    layout.id = 1;
+    layout.kind = kind;
+    layout.entry_fields.resize(static_cast<std::size_t>(arguments));
+    if (kind == TRAPLINE_CALL) {
+        tl_insn load{};
+        load.op = TL_OP_RETVAL;
+        tl_insn put{};
+        put.op = TL_OP_PUT;
+        put.size = 8;
+        request.return_program = {load, put, tl_insn{}};
+        layout.return_fields.resize(1);
+    }
+    const auto verdicts = session.add_probes({&request, 1});
+    if (verdicts.front().error != 0) {
+        std::fprintf(stderr, "cost: %s\n", verdicts.front().text.c_str());
+        std::exit(1); // NOLINT(concurrency-mt-unsafe)
+    }
+    const std::array layouts{layout};
+    Collector collector(session, geometry.cpus, layouts);
+    session.start();
+
+    Measured result;
+    result.cost = measure([&] {
+        Merger merger(geometry.cpus);
+        collector.collect(merger);
+        merger.flush([&](const Event& event) { result.bytes = TL_COMPACT_SIZE + event.fields.size(); });
+    });
+    session.stop();
+    const trapline_counters counters = session.probes().front().counters;
+    if (counters.recorded < turns * (repetitions + 1) || counters.lost_full != 0) {
+        std::fprintf(stderr, "cost: the workload was not recorded whole\n");
+        std::exit(1); // NOLINT(concurrency-mt-unsafe)
+    }
+    session.delete_probe();
+    return result;
+}
+
+void put(const std::string& file, const std::string& text) {
+    std::ofstream("/sys/kernel/tracing/" + file) << text;
+}
+
+double ftrace_cost(bool both_ends) {
+    std::ofstream("/sys/kernel/tracing/kprobe_events", std::ios::app)
+        << "p:tlbench/entry vfs_read a0=%di a1=%si a2=%dx\n";
+    if (both_ends)
+        std::ofstream("/sys/kernel/tracing/kprobe_events", std::ios::app)
+            << "r:tlbench/return vfs_read ret=$retval\n";
+    put("events/tlbench/enable", "1");
+    const double cost = measure();
+    put("events/tlbench/enable", "0");
+    put("kprobe_events", "");
+    return cost;
+}
+
+class Report {
+public:
+    explicit Report(double base) : base_(base) {
+        fmt::print("{:<44} {:>8.1f} instructions a turn\n", "no probe", base);
+    }
+
+    void line(const std::string& name, double cost) const {
+        fmt::print("{:<44} {:>8.1f} a hit\n", name, cost - base_);
+    }
+
+    void budget(const std::string& name, double cost, double floor, double allowed) {
+        const double over = cost - floor;
+        const bool holds = over <= allowed;
+        fmt::print("{:<44} {:>8.1f} a hit, floor + {:.1f} (budget {:.0f}){}\n", name, cost - base_,
+                   over, allowed, holds ? "" : "  BROKEN");
+        broken_ = broken_ || !holds;
+    }
+
+    void require(const std::string& name, bool holds) {
+        fmt::print("{:<44} {}\n", name, holds ? "yes" : "NO  BROKEN");
+        broken_ = broken_ || !holds;
+    }
+
+    bool broken() const { return broken_; }
+
+private:
+    double base_;
+    bool broken_ = false;
+};
+
+} // namespace
+
+int main() {
+    const double base = measure();
+    Report report(base);
+    const double entry_floor = floor_of("kprobe");
+    const double call_floor = floor_of("kretprobe");
+    report.line("floor: an empty kprobe", entry_floor);
+    report.line("floor: an empty kretprobe, both ends, data", call_floor);
+
+    const Measured entry = trapline_cost(TRAPLINE_ENTRY, 3);
+    report.budget("trapline: entry, 3 arguments", entry.cost, entry_floor, 90);
+    const Measured call = trapline_cost(TRAPLINE_CALL, 3);
+    report.budget("trapline: call, 3 arguments, return, duration", call.cost, call_floor, 160);
+    report.line("trapline: call, 6 arguments, return, duration",
+                trapline_cost(TRAPLINE_CALL, 6).cost);
+    fmt::print("{:<44} {:>8} and {} bytes\n", "trapline: a record of these", entry.bytes, call.bytes);
+    report.require("an entry record takes 36 bytes", entry.bytes == 36);
+
+    report.line("ftrace kprobe event: entry, 3 arguments", ftrace_cost(false));
+    report.line("ftrace kprobe events: entry and return", ftrace_cost(true));
+
+    const double after = measure();
+    report.require("lifted: the baseline again, to 0.1 %", std::abs(after - base) <= base / 1000);
+    return report.broken() ? 1 : 0;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+// Registers and memory for the interpreter: two address spaces of pages that are
+// there or not, and a log of what was asked of them.
+#ifndef UNIT_MOCK_MACHINE_H
+#define UNIT_MOCK_MACHINE_H
+
+#include "shared/program.h"
+#include "shared/verifier.h"
+
+#include <sys/mman.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <new>
+#include <string>
+#include <vector>
+
+constexpr __u64 mock_page = 4096;
+constexpr __u32 mock_regs = 8;
+
+struct tl_regs {
+    std::array<__u64, mock_regs> word;
+    std::array<__u64, 6> arg; // in registers
+    __u64 stack;              // the others, in kernel memory
+    __u64 result;
+};
+
+class MockMemory {
+public:
+    // Maps all pages that this touches.
+    void store(__u64 at, const void* from, std::size_t n) {
+        for (std::size_t i = 0; i < n; i++)
+            byte(at + i) = static_cast<const __u8*>(from)[i];
+    }
+    void store(__u64 at, const std::string& s) { store(at, s.data(), s.size()); }
+    void store_u64(__u64 at, __u64 value) { store(at, &value, 8); }
+    void map(__u64 at) { byte(at); }
+
+    // Like the kernel's: what can be had before a fault may be there already.
+    int load(void* to, __u64 from, __u32 n) {
+        reads.push_back({from, n});
+        for (__u32 i = 0; i < n; i++) {
+            const auto found = pages_.find((from + i) / mock_page);
+
+            if (found == pages_.end())
+                return -14;
+            static_cast<__u8*>(to)[i] = found->second[(from + i) % mock_page];
+        }
+        return 0;
+    }
+
+    struct Read {
+        __u64 from;
+        __u32 n;
+    };
+    std::vector<Read> reads;
+
+private:
+    __u8& byte(__u64 at) { return pages_[at / mock_page][at % mock_page]; }
+
+    std::map<__u64, std::array<__u8, mock_page>> pages_;
+};
+
+struct MockMachine {
+    MockMemory kernel;
+    MockMemory user;
+};
+
+inline MockMachine mock;
+
+static inline int tl_read_kernel(void* to, __u64 from, __u32 n) {
+    return mock.kernel.load(to, from, n);
+}
+
+static inline int tl_read_user(void* to, __u64 from, __u32 n) {
+    return mock.user.load(to, from, n);
+}
+
+static inline __u64 tl_reg(const tl_regs* regs, __u64 n) {
+    return regs->word.at(n);
+}
+
+static inline __u64 tl_retval(const tl_regs* regs) {
+    return regs->result;
+}
+
+static inline int tl_arg(const tl_regs* regs, __u64 n, __u64* value) {
+    if (n < regs->arg.size()) {
+        *value = regs->arg[n];
+        return 0;
+    }
+    return tl_read_kernel(value, regs->stack + 8 * (n - regs->arg.size()), 8);
+}
+
+#include "shared/interpreter.h"
+
+// n bytes right before a page that traps.
+class Guarded {
+public:
+    explicit Guarded(std::size_t n) : room_((n + mock_page) / mock_page * mock_page) {
+        map_ = static_cast<__u8*>(
+            mmap(nullptr, room_ + mock_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        if (map_ == MAP_FAILED || mprotect(map_, room_, PROT_READ | PROT_WRITE) != 0)
+            throw std::bad_alloc();
+        start = map_ + room_ - n;
+        std::memset(map_, canary, room_);
+    }
+    ~Guarded() { munmap(map_, room_ + mock_page); }
+    Guarded(const Guarded&) = delete;
+    Guarded& operator=(const Guarded&) = delete;
+
+    // Nothing before the start was touched.
+    bool intact() const {
+        for (const __u8* p = map_; p != start; p++) {
+            if (*p != canary)
+                return false;
+        }
+        return true;
+    }
+
+    __u8* start;
+
+private:
+    static constexpr __u8 canary = 0xc7;
+    std::size_t room_;
+    __u8* map_;
+};
+
+using Program = std::vector<tl_insn>;
+
+inline tl_insn insn(tl_op op) {
+    tl_insn i = {};
+
+    i.op = static_cast<__u8>(op);
+    return i;
+}
+
+inline tl_insn set(tl_op op, __u8 dst, __u64 imm = 0) {
+    tl_insn i = insn(op);
+
+    i.dst = dst;
+    i.imm = imm;
+    return i;
+}
+
+inline tl_insn load(tl_op op, __u8 dst, __u8 a, __u8 size, __u64 imm = 0, __u8 flags = 0) {
+    tl_insn i = set(op, dst, imm);
+
+    i.a = a;
+    i.size = size;
+    i.flags = flags;
+    return i;
+}
+
+inline tl_insn jump(tl_op op, __u8 a, __u8 b, __u16 skip) {
+    tl_insn i = insn(op);
+
+    i.a = a;
+    i.b = b;
+    i.jump = skip;
+    return i;
+}
+
+inline tl_insn put(__u8 a, __u8 size) {
+    tl_insn i = insn(TL_OP_PUT);
+
+    i.a = a;
+    i.size = size;
+    return i;
+}
+
+inline tl_insn put_string(tl_op op, __u8 a, __u64 max) {
+    tl_insn i = insn(op);
+
+    i.a = a;
+    i.imm = max;
+    return i;
+}
+
+inline tl_verdict verify(const Program& p, tl_site site = TL_AT_ENTRY) {
+    static tl_verifier scratch;
+    Guarded copy(p.size() * sizeof(tl_insn));
+
+    if (!p.empty())
+        std::memcpy(copy.start, p.data(), p.size() * sizeof(tl_insn));
+    std::memset(&scratch, 0xa5, sizeof(scratch));
+    return tl_verify(&scratch, reinterpret_cast<const tl_insn*>(copy.start),
+                     static_cast<__u32>(p.size()), site, mock_regs);
+}
+
+#endif
