@@ -1,51 +1,115 @@
 # SPDX-License-Identifier: GPL-2.0
 # Trapline's front door. The two commands: make demo, make test.
 #
-#   make              the module for the running kernel, and the tool
-#   make kmod KDIR=…  the module for a configured kernel tree or headers package
+#   make              the module for the running kernel (or KDIR=...), and the tool
+#   make kmod KDIR=.. the module for a configured and built kernel tree, or headers
 #   make tool         the tool: build/bin/trapline
-#   make demo         boots a kernel in QEMU and traces vfs_read in it
-#   make test         every check and test there is
-#   make bench        what a hit costs, in instructions, against an empty handler
-#   make install      module (for KDIR) and tool, on this machine
+#   make install      module and tool, onto this machine (uninstall takes them away)
+#   make demo         boots a Debian kernel in QEMU and traces vfs_read in it
+#   make test         every check and test there is: check, unit, guest
+#   make bench        what a hit costs, in instructions, next to an empty handler
+#   make clean
+#
+# GUEST=WHICH chooses the kernel of demo, test and bench: see qemu/kernel.
 
 MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
 KDIR ?= /lib/modules/$(shell uname -r)/build
+GUEST ?= 6.1
+PREFIX ?= /usr/local
 B := build
-KREL = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(1)/include/generated/utsrelease.h 2>/dev/null)
 
-.PHONY: all kmod tool guest-kmod guest-programs demo test bench install clean check unit guest
+.PHONY: all kmod tool install uninstall demo test check unit guest bench clean
+.PHONY: guest-kmod guest-programs guest-kernel configure
 all: kmod tool
 
-# The module is built in a folder of its kernel's own, from links to the sources.
+# Kernel modules are built in folders of their kernel's own, from links to the sources.
+# $(1): that folder; $(2): what to link there. Warnings are errors, but not objtool's
+# and modpost's words about the kernel's own build.
+define build-modules
+	@[ -n "$(KREL)" ] || { echo "make: $(KDIR) is no configured and built kernel tree or headers" \
+		"package (it has no include/generated/utsrelease.h)." >&2; \
+		echo "Name one: make $@ KDIR=\$$HOME/linux; or install this kernel's headers" \
+		"(Debian: apt install linux-headers-$$(uname -r))" >&2; exit 2; }
+	@mkdir -p $(1) && cp -rsf $(2) $(1)/
+	@$(MAKE) -C $(KDIR) M=$(1) modules
+endef
+KREL = $(call release,$(KDIR))
+
 kmod:
-	@[ -n "$(KREL)" ] || { echo "make: KDIR=$(KDIR) is no configured and built kernel tree" \
-		"or headers package (no include/generated/utsrelease.h); give another:" \
-		"make kmod KDIR=\$$HOME/linux" >&2; exit 2; }
-	@mkdir -p $(B)/kmod/$(KREL)
-	@cp -rsf $(CURDIR)/kmod/. $(CURDIR)/shared $(B)/kmod/$(KREL)/
-	@$(MAKE) -C $(KDIR) M=$(CURDIR)/$(B)/kmod/$(KREL) $(KMOD_FLAGS) modules
+	$(call build-modules,$(CURDIR)/$(B)/kmod/$(KREL),$(CURDIR)/kmod/. $(CURDIR)/shared)
 
-# The same way for test modules: into build/guest-kmod/RELEASE, where qemu/run finds them.
-TEST_KMODS := tests/guest/kmod tests/bench/kmod
+# The same for test modules: into build/guest-kmod/RELEASE, where qemu/run finds them.
 guest-kmod:
-	@mkdir -p $(B)/guest-kmod/$(KREL)
-	@for d in $(TEST_KMODS); do b=$(CURDIR)/$(B)/guest-kmod/$(KREL)/build-$$(echo $$d | tr / -); \
-		mkdir -p $$b && cp -rsf $(CURDIR)/$$d/. $$b/ && \
-		$(MAKE) -C $(KDIR) M=$$b $(KMOD_FLAGS) modules && \
-		cp $$b/*.ko $(B)/guest-kmod/$(KREL)/ || exit 1; done
+	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/guest,$(CURDIR)/tests/guest/kmod/.)
+	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/bench,$(CURDIR)/tests/bench/kmod/.)
+	@cp $(B)/guest-kmod/$(KREL)/*/*.ko $(B)/guest-kmod/$(KREL)/
 
+configure: $(B)/tool/CMakeCache.txt
 $(B)/tool/CMakeCache.txt:
 	@cmake -S . -B $(B)/tool -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTRAPLINE_WERROR=ON >/dev/null
 
-tool: $(B)/tool/CMakeCache.txt
-	@cmake --build $(B)/tool --target trapline -- --no-print-directory
-	@mkdir -p $(B)/bin
-	@ln -sf ../tool/bin/trapline $(B)/bin/trapline
+BUILD = cmake --build $(B)/tool -j$(shell nproc) --target
+tool: configure
+	@qemu/deps build
+	@$(BUILD) trapline
+	@mkdir -p $(B)/bin && ln -sf ../tool/bin/trapline $(B)/bin/trapline
 
-guest-programs: $(B)/tool/CMakeCache.txt
-	@cmake --build $(B)/tool --target guest_programs -- --no-print-directory
+guest-programs: configure
+	@$(BUILD) guest_programs
 	@ln -sfn tool/guest $(B)/guest
+
+# The guest's kernel, and our module and the test modules for it.
+guest-kernel:
+	@made=$$(qemu/kernel $(GUEST)) && eval "$$made" && \
+		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
+	@if grep -n 'warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
+
+install:
+	install -D -m 0755 $(B)/bin/trapline $(DESTDIR)$(PREFIX)/sbin/trapline
+	install -D -m 0644 docs/trapline.8 $(DESTDIR)$(PREFIX)/share/man/man8/trapline.8
+	install -D -m 0644 docs/trapline-trace.8 $(DESTDIR)$(PREFIX)/share/man/man8/trapline-trace.8
+	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
+	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/sbin/trapline $(DESTDIR)$(PREFIX)/share/man/man8/trapline.8 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/trapline-trace.8 \
+		$(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
+	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
+
+demo:
+	@qemu/deps demo
+	@mkdir -p $(B)
+	@echo "Building the tool, and the module for the guest's kernel ..."
+	@$(MAKE) tool guest-programs >$(B)/tool.log 2>&1 || { cat $(B)/tool.log >&2; exit 1; }
+	@$(MAKE) guest-kernel
+	@echo "Booting it in QEMU ..."
+	@qemu/run --kernel $(GUEST) -- tl-demo
+
+test: deps-test check unit guest
+	@echo "make test: all passed"
+
+.PHONY: deps-test
+deps-test:
+	@qemu/deps test
+	@mkdir -p $(B)
+
+check: deps-test
+	@tests/checks/include-directions
+	@tests/checks/format
+	@tests/checks/checkpatch
+
+unit: deps-test configure
+	@$(BUILD) all
+	@ctest --test-dir $(B)/tool --output-on-failure -j$(shell nproc)
+
+guest: deps-test tool guest-programs guest-kernel
+	@tests/guest/all $(GUEST)
+
+bench: deps-test tool guest-programs guest-kernel
+	@qemu/run --kernel $(GUEST) --icount --mem 1024 -- tl-cost
 
 clean:
 	rm -rf $(B)

@@ -131,8 +131,8 @@ bool tl_ring_tail_valid(const struct tl_ring *ring)
 	u64 tail = READ_ONCE(consumer->tail);
 	u64 head;
 
-	smp_rmb();	/* tail, head, tail: in this order */
+	smp_rmb();	/* tail, then head */
 	head = READ_ONCE(control->head);
-	smp_rmb();
+	smp_rmb();	/* then tail again; the writers' barriers are not relied on */
 	return READ_ONCE(consumer->tail) != tail || head - tail <= control->size;
 }

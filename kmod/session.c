@@ -58,6 +58,7 @@ static enum hrtimer_restart tl_session_wake(struct hrtimer *timer)
 
 	if (tl_session_readable(session))
 		wake_up_interruptible(&session->readers);
+	/* A poller that is missed here has queued itself and arms the timer anew. */
 	if (!waitqueue_active(&session->readers))
 		return HRTIMER_NORESTART;
 	hrtimer_forward_now(timer, ns_to_ktime(TL_WAKE_INTERVAL_NS));

@@ -12,7 +12,6 @@
 #include <ctime>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <sys/syscall.h>
@@ -128,7 +127,8 @@ Measured trapline_cost(trapline_probe_kind kind, int arguments) {
     result.cost = measure([&] {
         Merger merger(geometry.cpus);
         collector.collect(merger);
-        merger.flush([&](const Event& event) { result.bytes = TL_COMPACT_SIZE + event.fields.size(); });
+        merger.flush(
+            [&](const Event& event) { result.bytes = TL_COMPACT_SIZE + event.fields.size(); });
     });
     session.stop();
     const trapline_counters counters = session.probes().front().counters;
@@ -140,20 +140,24 @@ Measured trapline_cost(trapline_probe_kind kind, int arguments) {
     return result;
 }
 
-void put(const std::string& file, const std::string& text) {
-    std::ofstream("/sys/kernel/tracing/" + file) << text;
+void put(const std::string& file, const std::string& text, int flags = O_TRUNC) {
+    const std::string path = "/sys/kernel/tracing/" + file;
+    const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags);
+    if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+        std::perror(path.c_str());
+        std::exit(1); // NOLINT(concurrency-mt-unsafe)
+    }
+    close(fd);
 }
 
 double ftrace_cost(bool both_ends) {
-    std::ofstream("/sys/kernel/tracing/kprobe_events", std::ios::app)
-        << "p:tlbench/entry vfs_read a0=%di a1=%si a2=%dx\n";
+    put("kprobe_events", "p:tlbench/entry vfs_read a0=%di a1=%si a2=%dx\n", O_APPEND);
     if (both_ends)
-        std::ofstream("/sys/kernel/tracing/kprobe_events", std::ios::app)
-            << "r:tlbench/return vfs_read ret=$retval\n";
+        put("kprobe_events", "r:tlbench/return vfs_read ret=$retval\n", O_APPEND);
     put("events/tlbench/enable", "1");
     const double cost = measure();
     put("events/tlbench/enable", "0");
-    put("kprobe_events", "");
+    put("kprobe_events", "\n");
     return cost;
 }
 
@@ -203,7 +207,8 @@ int main() {
     report.budget("trapline: call, 3 arguments, return, duration", call.cost, call_floor, 160);
     report.line("trapline: call, 6 arguments, return, duration",
                 trapline_cost(TRAPLINE_CALL, 6).cost);
-    fmt::print("{:<44} {:>8} and {} bytes\n", "trapline: a record of these", entry.bytes, call.bytes);
+    fmt::print("{:<44} {:>8} and {} bytes\n", "trapline: a record of these", entry.bytes,
+               call.bytes);
     report.require("an entry record takes 36 bytes", entry.bytes == 36);
 
     report.line("ftrace kprobe event: entry, 3 arguments", ftrace_cost(false));

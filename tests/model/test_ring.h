@@ -9,6 +9,8 @@
 
 #include <new>
 
+namespace {
+
 class TestRing {
 public:
     TestRing(__u64 size, __u32 chunk_size, __u32 cpu = 0) : room_(size < page ? page : size) {
@@ -58,5 +60,7 @@ private:
     __u64 room_;
     __u8* map_;
 };
+
+} // namespace
 
 #endif

@@ -10,6 +10,9 @@
 #include "shared/ring.h"
 #endif
 
+// In this file alone, so that tests linked into one program do not meet.
+namespace {
+
 // Attempt number seq to write a record of so many words of fields.
 struct Attempt {
     __u32 seq;
@@ -196,5 +199,7 @@ inline const char* compare(const Seen& seen, const Attempt& a) {
         wrong = "a record's time is wrong";
     return wrong;
 }
+
+} // namespace
 
 #endif

@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace {
 
 constexpr __u64 K = 0xffff888000010000; // pages that tests map
@@ -33,7 +38,7 @@ protected:
     void SetUp() override {
         mock = {};
         for (__u32 i = 0; i < mock_regs; i++)
-            regs.word[i] = 0x1111111111111111 * (i + 1);
+            regs.word[i] = 0x1111111111111111ULL * (i + 1);
         for (__u32 i = 0; i < regs.arg.size(); i++)
             regs.arg[i] = 0xa0 + i;
         regs.stack = K + 0x100;
@@ -81,7 +86,7 @@ TEST_F(Interpreter, AcceptAndReject) {
 TEST_F(Interpreter, Values) {
     EXPECT_EQ(value({set(TL_OP_IMM, 0, 0xfedcba9876543210)}), Value(0xfedcba9876543210, false));
     for (__u32 i = 0; i < mock_regs; i++)
-        EXPECT_EQ(value({set(TL_OP_REG, 0, i)}), Value(0x1111111111111111 * (i + 1), false));
+        EXPECT_EQ(value({set(TL_OP_REG, 0, i)}), Value(0x1111111111111111ULL * (i + 1), false));
     for (__u32 i = 0; i < 6; i++)
         EXPECT_EQ(value({set(TL_OP_ARG, 0, i)}), Value(0xa0 + i, false));
     EXPECT_EQ(value({set(TL_OP_RETVAL, 0)}, TL_AT_RETURN), Value(0x8877665544332211, false));
@@ -232,7 +237,7 @@ TEST_F(Interpreter, JumpsSkipWhatTheySay) {
                  put(0, 4), put(0, 4), insn(TL_OP_ACCEPT)});
         EXPECT_EQ(r.size, 4 * (3 - skip));
     }
-    EXPECT_EQ(run({set(TL_OP_IMM, 0, 7), jump(TL_OP_JEQ, 0, 0, 2), jump(TL_OP_JMP, 0, 0, 1),
+    EXPECT_EQ(run({set(TL_OP_IMM, 0, 7), jump(TL_OP_JNE, 0, 0, 1), jump(TL_OP_JMP, 0, 0, 1),
                    insn(TL_OP_REJECT), put(0, 4), insn(TL_OP_ACCEPT)})
                   .size,
               4);
@@ -306,11 +311,12 @@ protected:
     }
 
     static std::vector<__u8> field(__u16 status, const std::string& s) {
-        std::vector<__u8> f = {static_cast<__u8>(status), 0, static_cast<__u8>(s.size()),
-                               static_cast<__u8>(s.size() >> 8)};
+        std::vector<__u8> f((4 + s.size() + 3) / 4 * 4);
 
-        f.insert(f.end(), s.begin(), s.end());
-        f.resize((f.size() + 3) / 4 * 4);
+        f[0] = static_cast<__u8>(status);
+        f[2] = static_cast<__u8>(s.size());
+        f[3] = static_cast<__u8>(s.size() >> 8);
+        std::copy(s.begin(), s.end(), f.begin() + 4);
         return f;
     }
 

@@ -67,7 +67,8 @@ TEST(Kallsyms, SizeReachesTheNextHigherSymbol) {
 }
 
 TEST(Kallsyms, SortsDuplicatesByAddress) {
-    const auto found = load(usual).find("helper");
+    const Kallsyms kallsyms = load(usual);
+    const auto found = kallsyms.find("helper");
     ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].address, 0xffffffff81000140U);
     EXPECT_EQ(found[1].address, 0xffffffff81000300U);
@@ -102,7 +103,8 @@ TEST(Kallsyms, LeavesOutWhatTheKernelGenerates) {
 }
 
 TEST(Kallsyms, FindsClones) {
-    const auto found = load(usual).clones("do_work");
+    const Kallsyms kallsyms = load(usual);
+    const auto found = kallsyms.clones("do_work");
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[0].name, "do_work.isra.0");
     EXPECT_EQ(found[1].name, "do_work.constprop.0.cold");

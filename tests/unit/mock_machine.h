@@ -9,12 +9,15 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
 #include <new>
 #include <string>
 #include <vector>
+
+namespace {
 
 constexpr __u64 mock_page = 4096;
 constexpr __u32 mock_regs = 8;
@@ -67,25 +70,25 @@ struct MockMachine {
     MockMemory user;
 };
 
-inline MockMachine mock;
+MockMachine mock;
 
-static inline int tl_read_kernel(void* to, __u64 from, __u32 n) {
+inline int tl_read_kernel(void* to, __u64 from, __u32 n) {
     return mock.kernel.load(to, from, n);
 }
 
-static inline int tl_read_user(void* to, __u64 from, __u32 n) {
+inline int tl_read_user(void* to, __u64 from, __u32 n) {
     return mock.user.load(to, from, n);
 }
 
-static inline __u64 tl_reg(const tl_regs* regs, __u64 n) {
+inline __u64 tl_reg(const tl_regs* regs, __u64 n) {
     return regs->word.at(n);
 }
 
-static inline __u64 tl_retval(const tl_regs* regs) {
+inline __u64 tl_retval(const tl_regs* regs) {
     return regs->result;
 }
 
-static inline int tl_arg(const tl_regs* regs, __u64 n, __u64* value) {
+inline int tl_arg(const tl_regs* regs, __u64 n, __u64* value) {
     if (n < regs->arg.size()) {
         *value = regs->arg[n];
         return 0;
@@ -93,37 +96,50 @@ static inline int tl_arg(const tl_regs* regs, __u64 n, __u64* value) {
     return tl_read_kernel(value, regs->stack + 8 * (n - regs->arg.size()), 8);
 }
 
+} // namespace
+
 #include "shared/interpreter.h"
 
-// n bytes right before a page that traps.
+namespace {
+
+// n bytes right before a page that traps. Mappings are used again.
 class Guarded {
 public:
-    explicit Guarded(std::size_t n) : room_((n + mock_page) / mock_page * mock_page) {
-        map_ = static_cast<__u8*>(
-            mmap(nullptr, room_ + mock_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-        if (map_ == MAP_FAILED || mprotect(map_, room_, PROT_READ | PROT_WRITE) != 0)
+    explicit Guarded(std::size_t n) {
+        if (n > room)
             throw std::bad_alloc();
-        start = map_ + room_ - n;
-        std::memset(map_, canary, room_);
+        if (free().empty()) {
+            map_ = static_cast<__u8*>(
+                mmap(nullptr, room + mock_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+            if (map_ == MAP_FAILED || mprotect(map_, room, PROT_READ | PROT_WRITE) != 0)
+                throw std::bad_alloc();
+        } else {
+            map_ = free().back();
+            free().pop_back();
+        }
+        start = map_ + room - n;
+        std::memset(map_, canary, room);
     }
-    ~Guarded() { munmap(map_, room_ + mock_page); }
+    ~Guarded() { free().push_back(map_); }
     Guarded(const Guarded&) = delete;
     Guarded& operator=(const Guarded&) = delete;
 
     // Nothing before the start was touched.
     bool intact() const {
-        for (const __u8* p = map_; p != start; p++) {
-            if (*p != canary)
-                return false;
-        }
-        return true;
+        return std::all_of(map_, start, [](__u8 byte) { return byte == canary; });
     }
 
     __u8* start;
 
 private:
     static constexpr __u8 canary = 0xc7;
-    std::size_t room_;
+    static constexpr std::size_t room = 2 * mock_page;
+
+    static std::vector<__u8*>& free() {
+        static std::vector<__u8*> maps;
+        return maps;
+    }
+
     __u8* map_;
 };
 
@@ -188,5 +204,7 @@ inline tl_verdict verify(const Program& p, tl_site site = TL_AT_ENTRY) {
     return tl_verify(&scratch, reinterpret_cast<const tl_insn*>(copy.start),
                      static_cast<__u32>(p.size()), site, mock_regs);
 }
+
+} // namespace
 
 #endif

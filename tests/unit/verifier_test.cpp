@@ -10,6 +10,8 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -160,11 +162,11 @@ TEST(Verifier, AcceptsAndStatesTheSize) {
         {{imm, put_string(TL_OP_STR_USER, 0, 5), accept}, 12},
         {{imm, big, accept}, 1028},
         {{imm, big, big, big, put_string(TL_OP_STR_USER, 0, 912), accept}, 4000},
-        {{imm, put(0, 8), insn(TL_OP_REJECT)}, 0},
-        // The longer way counts, and a rejecting one does not.
+        {{imm, put(0, 8), insn(TL_OP_REJECT)}, 8},
+        // The longer way counts, also if it ends in a rejection: it stores as well.
         {{imm, jump(TL_OP_JEQ, 0, 0, 1), put(0, 8), put(0, 4), accept}, 12},
         {{imm, jump(TL_OP_JEQ, 0, 0, 2), put(0, 8), accept, accept}, 8},
-        {{imm, jump(TL_OP_JEQ, 0, 0, 3), put(0, 8), put(0, 8), insn(TL_OP_REJECT), accept}, 0},
+        {{imm, jump(TL_OP_JEQ, 0, 0, 3), put(0, 8), put(0, 8), insn(TL_OP_REJECT), accept}, 16},
         // Written on both ways.
         {{imm, jump(TL_OP_JEQ, 0, 0, 2), set(TL_OP_IMM, 1), jump(TL_OP_JMP, 0, 0, 1),
           set(TL_OP_IMM, 1), put(1, 4), accept},

@@ -87,7 +87,8 @@ bool become(const User& user) {
     // NOLINTBEGIN(concurrency-mt-unsafe): the child of a fork has one thread
     return initgroups(user.name.c_str(), user.gid) == 0 && setgid(user.gid) == 0 &&
            setuid(user.uid) == 0 && setenv("HOME", user.home.c_str(), 1) == 0 &&
-           setenv("USER", user.name.c_str(), 1) == 0 && setenv("LOGNAME", user.name.c_str(), 1) == 0;
+           setenv("USER", user.name.c_str(), 1) == 0 &&
+           setenv("LOGNAME", user.name.c_str(), 1) == 0;
     // NOLINTEND(concurrency-mt-unsafe)
 }
 

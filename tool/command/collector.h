@@ -52,7 +52,7 @@ private:
     bool drain_all(); // whether anything came; under the mutex
 
     int session_fd_;
-    UniqueFd end_;  // eventfd
+    UniqueFd end_; // eventfd
     std::uint64_t ring_size_ = 0;
     std::vector<Ring> rings_;
     std::vector<std::pair<std::uint32_t, Batch>> collected_;

@@ -53,8 +53,8 @@ void plant_probes(Session& session, const ProbePlan& plan, const std::function<b
         const Verdict& verdict = verdicts[i];
         if (verdict.error == 0)
             continue;
-        refused += fmt::format("{}cannot plant {}: {} ({})", refused.empty() ? "" : "\n",
-                               plan.texts[i], verdict.text, errno_text(verdict.error));
+        refused += fmt::format("{}cannot plant {}: {}", refused.empty() ? "" : "\n", plan.texts[i],
+                               verdict.text.empty() ? errno_text(verdict.error) : verdict.text);
     }
     if (!refused.empty())
         throw Error(refused, "nothing was traced; leave out what is refused, or choose another "

@@ -37,9 +37,9 @@ void say(const std::string& text) {
 
 // How a trace came to its end.
 struct Ending {
-    std::optional<int> status;   // COMMAND's
-    std::optional<int> signal;   // that ended us while COMMAND went on
-    bool output_closed = false;  // nobody reads our events any more
+    std::optional<int> status;  // COMMAND's
+    std::optional<int> signal;  // that ended us while COMMAND went on
+    bool output_closed = false; // nobody reads our events any more
 };
 
 class Trace {
@@ -88,9 +88,9 @@ void Trace::prepare() {
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, options_.json && options_.output.empty());
     cpus_ = session_->configure(session_config()).cpus;
-    session_->metadata(ctf_metadata(plan_.layouts, ClockDescription{session_->info().clock_name,
-                                                                    session_->info().clock_hz,
-                                                                    std::nullopt}));
+    session_->metadata(
+        ctf_metadata(plan_.layouts, ClockDescription{session_->info().clock_name,
+                                                     session_->info().clock_hz, std::nullopt}));
     plant_probes(*session_, plan_, [this] {
         const auto signal = signals_.next();
         if (signal)

@@ -99,8 +99,7 @@ void check_together(const TraceOptions& options) {
     if (!options.user.empty() && options.command.empty())
         throw UsageError("--user needs a COMMAND to run: put it behind --", see_help);
     if (options.all && options.command.empty())
-        throw UsageError("--all needs a COMMAND: without one everybody is traced anyway",
-                         see_help);
+        throw UsageError("--all needs a COMMAND: without one everybody is traced anyway", see_help);
     if (options.all && !options.pids.empty())
         throw UsageError("--all and --pid exclude each other", see_help);
 }

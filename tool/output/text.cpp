@@ -3,6 +3,7 @@
 #include "output/text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
 #include <iterator>
 #include <span>
@@ -74,11 +75,19 @@ void append_comm(std::string& out, const std::array<char, TL_COMM_SIZE>& comm) {
         out.insert(from, comm_width - width, ' ');
 }
 
+// The most frequent thing of all in a trace: several times as fast as formatting it.
+void append_hex(std::string& out, std::uint64_t number) {
+    std::array<char, 2 + 16> text{'0', 'x'};
+    const auto [end, error] = std::to_chars(text.data() + 2, text.data() + text.size(), number, 16);
+    if (error == std::errc{})
+        out.append(text.data(), end);
+}
+
 void append_value(std::string& out, const FieldValue& value) {
     switch (value.state) {
     case FieldValue::State::number:
     case FieldValue::State::faults:
-        fmt::format_to(std::back_inserter(out), "{:#x}", value.number);
+        append_hex(out, value.number);
         return;
     case FieldValue::State::number_fault:
         out += "(fault)";
