@@ -21,7 +21,7 @@ B := build
 release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(1)/include/generated/utsrelease.h 2>/dev/null)
 
 .PHONY: all kmod tool install uninstall demo test check unit guest bench clean
-.PHONY: guest-kmod guest-programs guest-kernel configure
+.PHONY: guest-kmod demo-program guest-programs guest-kernel configure
 all: kmod tool
 
 # Kernel modules are built in folders of their kernel's own, from links to the sources.
@@ -44,20 +44,22 @@ kmod:
 guest-kmod:
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/guest,$(CURDIR)/tests/guest/kmod/.)
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/bench,$(CURDIR)/tests/bench/kmod/.)
-	@cp $(B)/guest-kmod/$(KREL)/*/*.ko $(B)/guest-kmod/$(KREL)/
+	@cp $(addprefix $(B)/guest-kmod/$(KREL)/,guest/tlwarn.ko bench/tlfloor.ko) $(B)/guest-kmod/$(KREL)/
 
-configure: $(B)/tool/CMakeCache.txt
-$(B)/tool/CMakeCache.txt:
+# Each time: what was missing before may be there now.
+configure:
+	@mkdir -p $(B)
 	@cmake -S . -B $(B)/tool -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTRAPLINE_WERROR=ON >/dev/null
 
 BUILD = cmake --build $(B)/tool -j$(shell nproc) --target
-tool: configure
+tool:
 	@qemu/deps build
+	@$(MAKE) configure
 	@$(BUILD) trapline
 	@mkdir -p $(B)/bin && ln -sf ../tool/bin/trapline $(B)/bin/trapline
 
-guest-programs: configure
-	@$(BUILD) guest_programs
+demo-program guest-programs: configure
+	@$(BUILD) $(if $(filter demo%,$@),tl-demo,tl-demo guest_programs)
 	@ln -sfn tool/guest $(B)/guest
 
 # The guest's kernel, and our module and the test modules for it.
@@ -83,7 +85,7 @@ demo:
 	@qemu/deps demo
 	@mkdir -p $(B)
 	@echo "Building the tool, and the module for the guest's kernel ..."
-	@$(MAKE) tool guest-programs >$(B)/tool.log 2>&1 || { cat $(B)/tool.log >&2; exit 1; }
+	@$(MAKE) tool demo-program >$(B)/tool.log 2>&1 || { cat $(B)/tool.log >&2; exit 1; }
 	@$(MAKE) guest-kernel
 	@echo "Booting it in QEMU ..."
 	@qemu/run --kernel $(GUEST) -- tl-demo

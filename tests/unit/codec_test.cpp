@@ -511,6 +511,7 @@ ProbeRequest probe(std::uint16_t id, std::size_t instructions) {
 
 std::vector<const ProbeRequest*> pointers(const std::vector<ProbeRequest>& probes) {
     std::vector<const ProbeRequest*> out;
+    out.reserve(probes.size());
     for (const ProbeRequest& one : probes)
         out.push_back(&one);
     return out;

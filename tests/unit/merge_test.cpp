@@ -151,6 +151,38 @@ TEST(Merger, AccountsForTheMemoryItHolds) {
     EXPECT_EQ(merger.queued_bytes(), 0U);
 }
 
+TEST(Merger, SparesAreEmptyAndKeepTheirMemory) {
+    Merger merger(1);
+    Source source;
+    EXPECT_EQ(merger.spare().footprint(), 0U);
+    Batch batch = source.batch(0, {1, 2});
+    batch.append(std::vector<std::byte>(1000));
+    const std::size_t held = batch.footprint();
+    merger.push(0, std::move(batch));
+    flush(merger);
+    const Batch spare = merger.spare();
+    EXPECT_TRUE(spare.empty());
+    EXPECT_TRUE(spare.bytes.empty());
+    EXPECT_EQ(spare.footprint(), held);
+    EXPECT_EQ(merger.spare().footprint(), 0U);
+}
+
+TEST(Merger, KeepsSparesWithinLimits) {
+    Merger merger(1);
+    Source source;
+    for (std::uint64_t i = 0; i < 100; i++) {
+        Batch batch = source.batch(0, {i});
+        batch.append(std::vector<std::byte>(1 << 20));
+        merger.push(0, std::move(batch));
+    }
+    flush(merger);
+    std::size_t kept = 0;
+    for (int i = 0; i < 100; i++)
+        kept += merger.spare().footprint();
+    EXPECT_GT(kept, 8U << 20);
+    EXPECT_LE(kept, 16U << 20);
+}
+
 TEST(Merger, EventsAreIntactWhileTheyAreVisited) {
     Merger merger(1);
     Source source;

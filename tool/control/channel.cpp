@@ -17,7 +17,7 @@ namespace trapline {
 namespace {
 
 constexpr int socket_buffer = 1 << 20; // bytes; the kernel caps it at its limits
-constexpr std::size_t receive_buffer = 128 * 1024;
+constexpr std::size_t receive_buffer = std::size_t{128} << 10;
 constexpr int dump_attempts = 16;
 
 void set_option(int fd, int option) {

@@ -125,7 +125,7 @@ void put_pending(nl_msg* message);
 std::size_t put_probes(nl_msg* message, std::span<const ProbeRequest* const> probes);
 
 // How large a message to give to put_probes().
-inline constexpr std::size_t probes_message_size = 68 * 1024;
+inline constexpr std::size_t probes_message_size = std::size_t{68} << 10;
 
 // Each takes a whole message (its nlmsg_len lies inside of the buffer), or null where
 // the module acknowledged without answering, and throws Error for what it can't use.

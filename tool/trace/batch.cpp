@@ -23,6 +23,11 @@ std::span<const std::byte> Batch::append(std::span<const std::byte> source) {
     return std::span<const std::byte>(bytes).subspan(before);
 }
 
+void Batch::clear() {
+    bytes.clear();
+    events.clear();
+}
+
 std::size_t Batch::footprint() const {
     return bytes.capacity() + events.capacity() * sizeof(Event);
 }

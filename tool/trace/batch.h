@@ -27,6 +27,9 @@ struct Batch {
 
     bool empty() const { return events.empty(); }
 
+    // Empties it; the memory stays for the next events.
+    void clear();
+
     // Memory held.
     std::size_t footprint() const;
 };

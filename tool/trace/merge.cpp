@@ -10,6 +10,12 @@
 
 namespace trapline {
 
+namespace {
+
+constexpr std::size_t spare_bytes_max = std::size_t{16} << 20;
+
+} // namespace
+
 Merger::Merger(std::size_t rings) : rings_(rings) {
     heap_.reserve(rings);
 }
@@ -73,6 +79,7 @@ void Merger::drop_handed() {
     Ring& ring = rings_[heap_.front().cpu];
     if (++ring.position == ring.batches.front().events.size()) {
         queued_bytes_ -= ring.batches.front().footprint();
+        keep_spare(std::move(ring.batches.front()));
         ring.batches.pop_front();
         ring.position = 0;
     }
@@ -83,6 +90,25 @@ void Merger::drop_handed() {
         heap_.front().ticks = ring.batches.front().events[ring.position].ticks;
     }
     sift_down();
+}
+
+Batch Merger::spare() {
+    Batch batch;
+    if (!spares_.empty()) {
+        batch = std::move(spares_.back());
+        spares_.pop_back();
+        spare_bytes_ -= batch.footprint();
+    }
+    return batch;
+}
+
+void Merger::keep_spare(Batch&& batch) {
+    const std::size_t bytes = batch.footprint();
+    if (spare_bytes_ + bytes > spare_bytes_max)
+        return;
+    batch.clear();
+    spare_bytes_ += bytes;
+    spares_.push_back(std::move(batch));
 }
 
 // Not pop_heap() and push_heap(): most often the first stays first, which this finds with

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the guest tests have in common.
+#include "guest.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+#include <sched.h>
+#include <sstream>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace trapline::guest {
+
+namespace {
+
+tl_insn insn(tl_op op) {
+    tl_insn made{};
+    made.op = static_cast<std::uint8_t>(op);
+    return made;
+}
+
+tl_insn loading(tl_op op, unsigned dst, std::uint64_t value) {
+    tl_insn made = insn(op);
+    made.dst = static_cast<std::uint8_t>(dst);
+    made.imm = value;
+    return made;
+}
+
+tl_insn load(tl_op op, unsigned dst, unsigned a, unsigned size, std::int64_t offset) {
+    tl_insn made = loading(op, dst, static_cast<std::uint64_t>(offset));
+    made.a = static_cast<std::uint8_t>(a);
+    made.size = static_cast<std::uint8_t>(size);
+    return made;
+}
+
+tl_insn string(tl_op op, unsigned a, std::uint64_t max) {
+    tl_insn made = insn(op);
+    made.a = static_cast<std::uint8_t>(a);
+    made.imm = max;
+    return made;
+}
+
+} // namespace
+
+tl_insn imm(unsigned dst, std::uint64_t value) {
+    return loading(TL_OP_IMM, dst, value);
+}
+tl_insn reg(unsigned dst, std::uint64_t word) {
+    return loading(TL_OP_REG, dst, word);
+}
+tl_insn arg(unsigned dst, std::uint64_t n) {
+    return loading(TL_OP_ARG, dst, n);
+}
+tl_insn retval(unsigned dst) {
+    return loading(TL_OP_RETVAL, dst, 0);
+}
+tl_insn load_kernel(unsigned dst, unsigned a, unsigned size, std::int64_t offset) {
+    return load(TL_OP_LOAD_KERNEL, dst, a, size, offset);
+}
+tl_insn load_user(unsigned dst, unsigned a, unsigned size, std::int64_t offset) {
+    return load(TL_OP_LOAD_USER, dst, a, size, offset);
+}
+tl_insn jump(tl_op op, unsigned a, unsigned b, unsigned skip) {
+    tl_insn made = insn(op);
+    made.a = static_cast<std::uint8_t>(a);
+    made.b = static_cast<std::uint8_t>(b);
+    made.jump = static_cast<std::uint16_t>(skip);
+    return made;
+}
+tl_insn put(unsigned a, unsigned size) {
+    tl_insn made = insn(TL_OP_PUT);
+    made.a = static_cast<std::uint8_t>(a);
+    made.size = static_cast<std::uint8_t>(size);
+    return made;
+}
+tl_insn put_faults() {
+    return insn(TL_OP_PUT_FAULTS);
+}
+tl_insn str_kernel(unsigned a, std::uint64_t max) {
+    return string(TL_OP_STR_KERNEL, a, max);
+}
+tl_insn str_user(unsigned a, std::uint64_t max) {
+    return string(TL_OP_STR_USER, a, max);
+}
+tl_insn accept() {
+    return insn(TL_OP_ACCEPT);
+}
+tl_insn reject() {
+    return insn(TL_OP_REJECT);
+}
+
+Program store_args(const std::vector<unsigned>& which) {
+    Program program;
+    for (const unsigned n : which) {
+        program.push_back(arg(0, n));
+        program.push_back(put(0));
+    }
+    program.push_back(accept());
+    return program;
+}
+
+Program store_return() {
+    return {retval(0), put(0), accept()};
+}
+
+ProbeRequest entry_of(std::uint16_t id, const std::string& symbol, Program program) {
+    ProbeRequest request;
+    request.event_id = id;
+    request.kind = TRAPLINE_ENTRY;
+    request.symbol = symbol;
+    request.entry_program = std::move(program);
+    return request;
+}
+
+ProbeRequest call_of(std::uint16_t id, const std::string& symbol, Program program, Program ret) {
+    ProbeRequest request = entry_of(id, symbol, std::move(program));
+    request.kind = TRAPLINE_CALL;
+    request.return_program = std::move(ret);
+    return request;
+}
+
+ProbeRequest return_of(std::uint16_t id, const std::string& symbol, Program ret) {
+    ProbeRequest request = entry_of(id, symbol);
+    request.kind = TRAPLINE_RETURN;
+    request.return_program = std::move(ret);
+    return request;
+}
+
+std::vector<Field> fields_of(const Program& program) {
+    std::vector<Field> fields;
+    for (const tl_insn& at : program) {
+        if (at.op == TL_OP_PUT)
+            fields.push_back({"number", FieldType::raw, at.size});
+        else if (at.op == TL_OP_PUT_FAULTS)
+            fields.push_back({"faults", FieldType::faults, 4});
+        else if (at.op == TL_OP_STR_KERNEL || at.op == TL_OP_STR_USER)
+            fields.push_back({"string", FieldType::string, 0});
+    }
+    return fields;
+}
+
+unsigned online_cpus() {
+    return static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+void pin(unsigned cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof(set), &set) != 0)
+        throw errno_error("cannot pin a thread", errno);
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool write_file(const std::string& path, std::string_view text, int flags) {
+    const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | flags));
+    return fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+std::vector<std::string> planted() {
+    std::istringstream list(read_file("/sys/kernel/debug/kprobes/list"));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(list, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+std::uint64_t address_of(const std::string& symbol) {
+    static const std::map<std::string, std::uint64_t> symbols = [] {
+        std::map<std::string, std::uint64_t> all;
+        std::ifstream file("/proc/kallsyms");
+        std::uint64_t address = 0;
+        std::string type;
+        std::string name;
+        while (file >> std::hex >> address >> type >> name) {
+            all.emplace(name, address);
+            file.ignore(1000, '\n');
+        }
+        return all;
+    }();
+    const auto found = symbols.find(symbol);
+    if (found == symbols.end())
+        throw Error("the kernel has no " + symbol);
+    return found->second;
+}
+
+bool wait_for(const std::function<bool()>& condition, int milliseconds) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
+    while (!condition()) {
+        if (Clock::now() > end)
+            return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+}
+
+Child::Child(const std::function<int()>& body) : pid_(fork()) {
+    if (pid_ < 0)
+        throw errno_error("cannot fork", errno);
+    if (pid_ > 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int status = 99;
+    try {
+        status = body();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "child: %s\n", error.what());
+    }
+    _exit(status);
+}
+
+Child::~Child() {
+    if (pid_ > 0)
+        kill(SIGKILL);
+}
+
+int Child::wait() {
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR)
+        ;
+    pid_ = 0;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int Child::kill(int signal) {
+    ::kill(pid_, signal);
+    return wait();
+}
+
+Gate::Gate() {
+    if (pipe2(ends_, O_CLOEXEC) != 0)
+        throw errno_error("cannot make a pipe", errno);
+}
+
+Gate::~Gate() {
+    close(ends_[0]);
+    close(ends_[1]);
+}
+
+void Gate::give(std::uint32_t value) const {
+    if (write(ends_[1], &value, sizeof(value)) != sizeof(value))
+        throw errno_error("cannot write to a pipe", errno);
+}
+
+std::uint32_t Gate::take() const {
+    std::uint32_t value = 0;
+    if (read(ends_[0], &value, sizeof(value)) != sizeof(value))
+        throw errno_error("cannot read from a pipe", errno);
+    return value;
+}
+
+Traced::Traced(const SessionConfig& config) : geometry_(session_.configure(config)) {}
+
+void Traced::add(const ProbeRequest& request) {
+    const Verdict verdict = session_.add_probes({&request, 1}).front();
+    if (verdict.error != 0)
+        throw Error(fmt::format("no probe on {}: {} ({})", request.symbol, verdict.text,
+                                errno_text(verdict.error)));
+    EventLayout layout;
+    layout.id = request.event_id;
+    layout.name = request.symbol;
+    layout.kind = request.kind;
+    layout.entry_fields = fields_of(request.entry_program);
+    layout.return_fields = fields_of(request.return_program);
+    layouts_.push_back(std::move(layout));
+}
+
+std::vector<Traced::Ring>& Traced::rings() {
+    while (rings_.size() < geometry_.cpus) {
+        const auto cpu = static_cast<std::uint32_t>(rings_.size());
+        RingMapping mapping = session_.map_ring(cpu);
+        const RingMemory memory = mapping.memory();
+        rings_.push_back(Ring{std::move(mapping),
+                              RingReader(memory, cpu),
+                              RecordDecoder(cpu, layouts_),
+                              {},
+                              {}});
+    }
+    return rings_;
+}
+
+void Traced::start() {
+    rings();
+    session_.start();
+}
+
+void Traced::stop() {
+    session_.stop();
+}
+
+void Traced::drain(std::size_t max_bytes) {
+    for (Ring& ring : rings()) {
+        std::size_t taken = 0;
+        tl_ring_span span{};
+        while (taken < max_bytes && ring.reader.peek(span)) {
+            const std::size_t before = ring.batch.events.size();
+            ring.decoder.decode(span, ring.batch);
+            if (span.start == span.packet + TL_PACKET_SIZE &&
+                (ring.packets.empty() || ring.packets.back().closed))
+                ring.packets.emplace_back();
+            Packet& packet = ring.packets.back();
+            const std::size_t came = ring.batch.events.size() - before;
+            if (came != 0) {
+                if (packet.records == 0)
+                    packet.first_ticks = ring.batch.events[before].ticks;
+                packet.last_ticks = ring.batch.events.back().ticks;
+            }
+            packet.records += came;
+            if (span.next % geometry_.chunk_size == 0) {
+                std::memcpy(&packet.header, span.packet, sizeof(packet.header));
+                packet.closed = true;
+            }
+            taken += span.length;
+            ring.reader.release(span);
+        }
+    }
+}
+
+trapline_counters Traced::counters(std::uint16_t id) {
+    for (const ProbeReport& report : session_.probes())
+        if (report.event_id == id)
+            return report.counters;
+    throw Error(fmt::format("the session has no probe {}", id));
+}
+
+std::vector<Event> Traced::events(std::uint16_t id) const {
+    std::vector<Event> all;
+    for (const Ring& ring : rings_)
+        for (const Event& event : ring.batch.events)
+            if (id == 0 || event.id == id)
+                all.push_back(event);
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Event& a, const Event& b) { return a.ticks < b.ticks; });
+    return all;
+}
+
+FieldValues Traced::fields(const Event& event) const {
+    FieldValues values;
+    for (const EventLayout& layout : layouts_)
+        if (layout.id == event.id && !decode_fields(layout, event.fields, values))
+            throw Error("a record is malformed");
+    return values;
+}
+
+double Traced::milliseconds(std::uint64_t ticks) const {
+    return static_cast<double>(ticks) * 1e3 / static_cast<double>(session_.info().clock_hz);
+}
+
+std::uint64_t Traced::written() const {
+    std::uint64_t sum = 0;
+    for (const Ring& ring : rings_)
+        sum += ring.reader.written();
+    return sum;
+}
+
+std::uint64_t Traced::lost() const {
+    std::uint64_t sum = 0;
+    for (const Ring& ring : rings_)
+        sum += ring.reader.lost();
+    return sum;
+}
+
+void Traced::expect_packets(const Ring& ring) const {
+    SCOPED_TRACE(fmt::format("CPU {}", ring.reader.cpu()));
+    std::uint64_t records = 0;
+    std::uint64_t discarded = 0;
+    std::uint64_t last = 0;
+    std::uint64_t number = 0;
+    for (const Packet& packet : ring.packets) {
+        SCOPED_TRACE(fmt::format("packet {}", number));
+        const tl_packet header = packet.header;
+        ASSERT_TRUE(packet.closed);
+        EXPECT_EQ(std::uint32_t{header.magic}, TL_CTF_MAGIC);
+        EXPECT_EQ(std::uint32_t{header.stream_id}, TL_STREAM_ID);
+        EXPECT_EQ(std::uint32_t{header.cpu_id}, ring.reader.cpu());
+        EXPECT_EQ(std::uint64_t{header.packet_seq_num}, number);
+        EXPECT_EQ(std::uint64_t{header.first_event}, records);
+        EXPECT_EQ(std::uint64_t{header.packet_size}, geometry_.chunk_size * 8);
+        EXPECT_GE(std::uint64_t{header.content_size}, TL_PACKET_SIZE * 8U);
+        EXPECT_LE(std::uint64_t{header.content_size}, std::uint64_t{header.packet_size});
+        EXPECT_GE(std::uint64_t{header.events_discarded}, discarded);
+        EXPECT_GE(std::uint64_t{header.timestamp_begin}, last);
+        EXPECT_GE(std::uint64_t{header.timestamp_end}, std::uint64_t{header.timestamp_begin});
+        if (packet.records != 0) {
+            EXPECT_EQ(std::uint64_t{header.timestamp_begin}, packet.first_ticks);
+            EXPECT_EQ(std::uint64_t{header.timestamp_end}, packet.last_ticks);
+        }
+        records += packet.records;
+        discarded = header.events_discarded;
+        last = header.timestamp_end;
+        number++;
+    }
+    EXPECT_EQ(records, ring.reader.written());
+    EXPECT_EQ(discarded, ring.reader.lost());
+    for (std::size_t i = 1; i < ring.batch.events.size(); i++)
+        ASSERT_GE(ring.batch.events[i].ticks, ring.batch.events[i - 1].ticks);
+}
+
+void Traced::expect_exact(bool missed) {
+    std::map<std::uint16_t, std::uint64_t> read;
+    for (const Event& event : events())
+        read[event.id]++;
+
+    trapline_counters sum{};
+    for (const ProbeReport& report : session_.probes()) {
+        SCOPED_TRACE(fmt::format("probe {} on {}", report.event_id, report.symbol));
+        const trapline_counters& counts = report.counters;
+        const std::uint64_t pending = counts.entered - counts.returned;
+        EXPECT_EQ(counts.hits, counts.recorded + counts.filtered + counts.lost_full +
+                                   counts.lost_nested + counts.lost_too_big + pending);
+        if (report.kind != TRAPLINE_CALL) {
+            EXPECT_EQ(counts.entered, 0U);
+            EXPECT_EQ(counts.returned, 0U);
+            EXPECT_EQ(counts.late, 0U);
+            EXPECT_EQ(counts.stale, 0U);
+        } else {
+            EXPECT_GE(counts.entered, counts.returned + counts.late + counts.stale);
+        }
+        EXPECT_EQ(counts.recorded, read[report.event_id]);
+        if (!missed) {
+            EXPECT_EQ(counts.missed_recursion, 0U);
+            EXPECT_EQ(counts.missed_maxactive, 0U);
+        }
+        sum.recorded += counts.recorded;
+        sum.lost_full += counts.lost_full;
+        sum.lost_nested += counts.lost_nested;
+        sum.lost_too_big += counts.lost_too_big;
+    }
+    std::uint64_t full = 0;
+    std::uint64_t nested = 0;
+    std::uint64_t too_big = 0;
+    for (const Ring& ring : rings()) {
+        EXPECT_EQ(ring.decoder.events(), ring.reader.written());
+        EXPECT_EQ(ring.reader.unread(), 0U);
+        full += ring.reader.lost_full();
+        nested += ring.reader.lost_nested();
+        too_big += ring.reader.lost_too_big();
+        expect_packets(ring);
+    }
+    EXPECT_EQ(sum.recorded, written());
+    EXPECT_EQ(sum.lost_full, full);
+    EXPECT_EQ(sum.lost_nested, nested);
+    EXPECT_EQ(sum.lost_too_big, too_big);
+    EXPECT_EQ(nested, 0U);
+}
+
+Refusal refusal(const std::function<void()>& request) {
+    try {
+        request();
+        return {};
+    } catch (const ControlError& error) {
+        return {error.code(), error.text()};
+    }
+}
+
+Refusal refusal(Channel& channel, Message message) {
+    return refusal([&] { channel.request(std::move(message), "test"); });
+}
+
+} // namespace trapline::guest
