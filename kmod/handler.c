@@ -26,11 +26,6 @@
 /* Raw: on x86 with the inverted need-resched bit, so that one look sees both. */
 #define TL_USUAL_COUNT	(TL_OWN_COUNT | PREEMPT_NEED_RESCHED)
 
-static __always_inline u32 tl_raw_count(void)
-{
-	return raw_cpu_read_4(__preempt_count);
-}
-
 /* The interrupted context's preempt_count(). @kp: NULL in return handlers. */
 static __always_inline u32 tl_interrupted_count(const struct kprobe *kp)
 {
@@ -120,10 +115,8 @@ static __always_inline bool tl_record_begin_fast(const struct tl_probe *probe,
 						 struct tl_ring_writer *w, u64 now, u32 size,
 						 u8 **at)
 {
-	if (unlikely(w->writing))
+	if (unlikely(!tl_ring_try_enter(w)))
 		return false;
-	w->writing = 1;
-	tl_barrier();
 	{
 		/* Not before the barrier: registers are few. */
 		const struct tl_task task = tl_task_of(current);

@@ -237,7 +237,8 @@ int tl_session_configure(struct tl_session *session, const struct tl_session_con
 		goto fail;
 	error = tl_session_make_rings(session, config->ring_size);
 	if (error) {
-		*text = "no memory for the rings: ask for smaller ones";
+		if (error == -ENOMEM)
+			*text = "no memory for the rings: ask for smaller ones";
 		goto fail;
 	}
 	session->maxactive = config->maxactive;
@@ -365,7 +366,7 @@ void tl_session_totals(struct tl_session *session, u64 *recorded, u64 *lost)
 
 	*recorded = 0;
 	*lost = 0;
-	if (!session->rings)
+	if (!smp_load_acquire(&session->rings))	/* pairs with tl_session_make_rings() */
 		return;
 	for_each_possible_cpu(cpu) {
 		const struct tl_ring_control *control =

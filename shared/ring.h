@@ -148,18 +148,25 @@ tl_inline void tl_ring_writer_init(struct tl_ring_writer *w, struct tl_ring_cont
 }
 
 /*
- * Guards the one-writer rule. False: a record is being written on this CPU; the
- * new one is dropped and counted. After true, tl_ring_leave().
+ * Guards the one-writer rule. False: a record is being written on this CPU, and
+ * nothing was done about the new one. After true, tl_ring_leave().
  */
-tl_inline int tl_ring_enter(struct tl_ring_writer *w)
+tl_inline int tl_ring_try_enter(struct tl_ring_writer *w)
 {
-	if (tl_unlikely(tl_load(&w->writing))) {
-		tl_count(&w->control->lost_nested);
+	if (tl_unlikely(tl_load(&w->writing)))
 		return 0;
-	}
 	tl_store(&w->writing, 1);
 	tl_barrier();	/* the record's stores stay behind the flag */
 	return 1;
+}
+
+/* The same; false: the new record is dropped and counted. */
+tl_inline int tl_ring_enter(struct tl_ring_writer *w)
+{
+	if (tl_likely(tl_ring_try_enter(w)))
+		return 1;
+	tl_count(&w->control->lost_nested);
+	return 0;
 }
 
 tl_inline void tl_ring_leave(struct tl_ring_writer *w)

@@ -15,7 +15,7 @@
 struct tl_verdict {
 	const char *text;	/* static; 0 for a program that may run */
 	__u32 insn;
-	__u32 size;		/* bytes of fields stored at most, if it may run */
+	__u32 size;		/* bytes it stores at most, kept or not, if it may run */
 };
 
 /* For one run of the verifier: 1 KiB or so, too much for a kernel stack. */
@@ -156,12 +156,12 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 		stored = v->stored[i] + tl_insn_stores(insn);
 		if (stored > TL_FIELDS_MAX)
 			return tl_refuse("stores more than 4000 bytes", i);
+		/* Also where it ends in REJECT: what is stored until then takes room. */
+		if (stored > verdict.size)
+			verdict.size = stored;
 
 		switch (insn->op) {
 		case TL_OP_ACCEPT:
-			if (stored > verdict.size)
-				verdict.size = stored;
-			continue;
 		case TL_OP_REJECT:
 			continue;
 		case TL_OP_JMP:

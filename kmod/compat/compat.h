@@ -19,6 +19,7 @@
 
 #include <linux/mm.h>
 #include <linux/hrtimer.h>
+#include <linux/preempt.h>
 #include <net/genetlink.h>
 #include "features.h"
 
@@ -42,6 +43,16 @@ static inline void tl_hrtimer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 	timer->function = function;
+#endif
+}
+
+/* preempt_count() with x86's inverted need-resched bit left in. */
+static __always_inline u32 tl_raw_count(void)
+{
+#ifdef TL_HAVE_PCPU_HOT
+	return raw_cpu_read_4(pcpu_hot.preempt_count);
+#else
+	return raw_cpu_read_4(__preempt_count);
 #endif
 }
 

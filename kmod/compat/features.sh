@@ -45,3 +45,8 @@ feature TL_HAVE_RESV_START_OP "$@" <<-C
 	#include <net/genetlink.h>
 	int tl_f(struct genl_family *f); int tl_f(struct genl_family *f) { return f->resv_start_op; }
 	C
+feature TL_HAVE_PCPU_HOT "$@" <<-C
+	#include <linux/preempt.h>
+	#include <asm/current.h>
+	int tl_f(void); int tl_f(void) { return raw_cpu_read_4(pcpu_hot.preempt_count); }
+	C

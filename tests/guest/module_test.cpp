@@ -64,12 +64,13 @@ void expect_records(const Traced& traced, std::uint16_t id, const Variant& varia
             ASSERT_EQ(values.entry.size(), variant.args.size());
             for (std::size_t i = 0; i < variant.args.size(); i++) {
                 const std::uint64_t value = values.entry[i].number;
-                if (variant.args[i] == 0)
+                if (variant.args[i] == 0) {
                     files.insert(value);
-                else if (variant.args[i] == 1)
+                } else if (variant.args[i] == 1) {
                     ASSERT_EQ(value, reinterpret_cast<std::uint64_t>(worker.buffer));
-                else if (variant.args[i] == 2)
+                } else {
                     ASSERT_EQ(value, number);
+                }
             }
             if (variant.kind != TRAPLINE_ENTRY) {
                 ASSERT_EQ(values.ret.size(), 1U);
@@ -87,8 +88,9 @@ void expect_records(const Traced& traced, std::uint16_t id, const Variant& varia
     }
     EXPECT_EQ(wrong_flags, 0U);
     // A file a worker.
-    if (std::find(variant.args.begin(), variant.args.end(), 0U) != variant.args.end())
+    if (std::find(variant.args.begin(), variant.args.end(), 0U) != variant.args.end()) {
         EXPECT_EQ(files.size(), workers.size());
+    }
     for (const std::uint64_t file : files)
         EXPECT_GE(file, 0xffff800000000000U);
 }
@@ -135,7 +137,7 @@ TEST_P(Equations, HoldAndEveryCallIsRecorded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Module, Equations, testing::ValuesIn(variants),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 TEST(Module, SeveralProbesOnOneFunctionAllSeeEveryCall) {
     Traced traced;

@@ -61,6 +61,7 @@ std::vector<std::byte> run(const std::vector<tl_insn>& program, const tl_regs& r
 
 std::vector<std::string> names(const std::vector<Field>& fields) {
     std::vector<std::string> all;
+    all.reserve(fields.size());
     for (const Field& field : fields)
         all.push_back(field.name);
     return all;
@@ -90,7 +91,7 @@ TEST(Compile, CallRecordsArgumentsAndReturn) {
 TEST(Compile, LoadsAndPutsInTurnThroughOneSlotEach) {
     const CompiledProbe probe = compile_probe(parse_probe("f"), 1, 20);
     ASSERT_EQ(probe.entry.size(), 2 * 20 + 2U);
-    for (unsigned i = 0; i < 20; i++) {
+    for (std::size_t i = 0; i < 20; i++) {
         EXPECT_EQ(probe.entry[2 * i].op, TL_OP_ARG);
         EXPECT_EQ(probe.entry[2 * i].dst, i % TL_SLOTS);
         EXPECT_EQ(probe.entry[2 * i].imm, i);

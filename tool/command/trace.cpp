@@ -57,6 +57,7 @@ private:
     void take_signal(Ending& ending);
     bool account();
     int finish_command(Ending& ending);
+    void die_of_closed_output();
 
     const TraceOptions& options_;
     Signals signals_;
@@ -86,7 +87,7 @@ void Trace::prepare() {
     session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
     plan_ = plan_probes(options_.probes, options_.begin, Kallsyms(), Blacklist());
     if (!options_.command.empty())
-        child_.emplace(options_.command, options_.user, options_.json && options_.output.empty());
+        child_.emplace(options_.command, options_.user, options_.json);
     cpus_ = session_->configure(session_config()).cpus;
     session_->metadata(
         ctf_metadata(plan_.layouts, ClockDescription{session_->info().clock_name,
@@ -194,6 +195,17 @@ int Trace::finish_command(Ending& ending) {
     return *ending.status;
 }
 
+// Quietly, as anybody who writes to a pipe that nobody reads, but with the probes lifted.
+void Trace::die_of_closed_output() {
+    session_->delete_probe();
+    (void)std::signal(SIGPIPE, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    (void)raise(SIGPIPE);
+}
+
 int Trace::run() {
     prepare();
     Collector collector(*session_, cpus_, plan_.layouts);
@@ -219,14 +231,8 @@ int Trace::run() {
         ending.output_closed = true;
     }
     if (ending.output_closed) {
-        // Quietly, but with the probes lifted first: the session's end does that.
-        session_.reset();
-        (void)std::signal(SIGPIPE, SIG_DFL);
-        sigset_t set;
-        sigemptyset(&set);
-        sigaddset(&set, SIGPIPE);
-        pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-        (void)raise(SIGPIPE);
+        collector.end();
+        die_of_closed_output();
     }
     const bool lost = account();
     session_->delete_probe();

@@ -1,0 +1,128 @@
+# shellcheck shell=dash
+# SPDX-License-Identifier: GPL-2.0
+# What the tests are made of. Each is a function that runs in a shell and a
+# directory of its own; the first `expect` that does not hold ends it.
+
+only=${1:-}
+work=$(mktemp -d /tmp/cli.XXXXXX)
+chmod 755 "$work"
+passed=0
+failed=0
+list=/sys/kernel/debug/kprobes/list
+
+say() { echo "$*"; }
+
+# t NAME FUNCTION: one test. No probe may be left behind, whatever became of it.
+t() {
+	if [ -n "$only" ] && ! echo "$1" | grep -qE "$only"; then return; fi
+	number=$((passed + failed + 1))
+	mkdir "$work/$number"
+	if (cd "$work/$number" && "$2" && no_probes) >"$work/diagnostics" 2>&1; then
+		passed=$((passed + 1))
+		say "ok $number - $1"
+		grep '^measured:' "$work/diagnostics" | sed 's/^/# /'
+	else
+		failed=$((failed + 1))
+		say "not ok $number - $1"
+		head -n 60 "$work/diagnostics" | cat -v | sed 's/^/# /'
+	fi
+	[ -z "$CLI_TIMES" ] || echo "# up $(cut -d' ' -f1 /proc/uptime)"
+}
+
+summary() {
+	say "$passed passed, $failed failed"
+	[ "$failed" = 0 ]
+	exit
+}
+
+# Ends the test, showing the files of its last run.
+fail() {
+	local file
+	say "failed: $*"
+	for file in status out err events; do
+		[ ! -s $file ] || { say "--- $file" && head -n 12 $file; }
+	done
+	exit 1
+}
+
+# Lifting ends when the tool has: but an unregistered probe may show for a moment.
+no_probes() {
+	local tries=0
+	while [ -s $list ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 10 ] || { say "probes are left:" && cat $list && return 1; }
+		sleep 0.1
+	done
+}
+
+# trace ARGUMENT...: into status, out and err. Nothing waits for ever.
+trace() {
+	timeout -s KILL 40 trapline trace "$@" >out 2>err </dev/null
+	echo $? >status
+}
+
+# The same in the background; $tool is its process.
+trace_background() {
+	timeout -s KILL 40 trapline trace "$@" >out 2>err </dev/null &
+	tool=$!
+}
+
+# until_true COMMAND...: within ten seconds.
+until_true() {
+	local tries=0
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 200 ] || fail "never happened: $*"
+		sleep 0.05
+	done
+}
+
+tracing() { until_true grep -q 'Ctrl-C ends' err; }
+
+ended() { # waits for $tool
+	wait "$tool"
+	echo $? >status
+}
+
+expect_status() {
+	[ "$(cat status)" = "$1" ] || fail "status $(cat status), expected $1"
+}
+
+expect_is() { # WHAT IS EXPECTED
+	[ "$2" = "$3" ] || fail "$1 is '$2', expected '$3'"
+}
+
+# expect_in FILE REGEX / expect_not_in FILE REGEX
+expect_in() { grep -qE -e "$2" "$1" || fail "$1 has no line like: $2"; }
+expect_not_in() { ! grep -qE -e "$2" "$1" || fail "$1 has a line like: $2: $(grep -m1 -E -e "$2" "$1")"; }
+
+expect_every() { # FILE REGEX: and at least one
+	[ -s "$1" ] || fail "$1 is empty"
+	! grep -qvE -e "$2" "$1" || fail "$1 has a line unlike $2: $(grep -m1 -vE -e "$2" "$1")"
+}
+
+expect_empty() { [ ! -s "$1" ] || fail "$1 is not empty"; }
+
+lines() { grep -cE -e "$2" "$1"; } # FILE REGEX
+
+# account PROBE COLUMN [KIND]: a number of the accounting's table in err.
+account() {
+	awk -v probe="$1" -v column="$2" -v kind="$3" '
+		$1 == "probe" && $2 == "kind" { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		column in at && $1 == probe && (kind == "" || $2 == kind) { print $(at[column]); exit }' err
+}
+
+# Every row of the table adds up; "-" is none.
+expect_sums() {
+	awk '$1 == "probe" && $2 == "kind" { table = NF; next }
+		table && $1 == "total" { rows++; if ($2 != $3 + $4 + $5 + $6) { print; bad = 1 }; next }
+		table && NF == table && $2 ~ /^(call|entry|return)$/ {
+			rows++; if ($3 != $4 + $5 + $6 + $7) { print; bad = 1 } }
+		END { exit bad || !rows }' err || fail "the accounting does not add up, or is not there"
+}
+
+# A line's beginning, up to the event's name.
+head_re='^ *[^ ].*-[0-9]+ +\[[0-9]{3}\] [dDb.][N.][hsHzZ.][0-9a-f.] +[0-9]+\.[0-9]{6}: '
+hex='0x[0-9a-f]+'
+six="$hex, $hex, $hex, $hex, $hex, $hex"
+took='<([0-9]+ ns|[0-9]+\.[0-9] (us|ms|s))>'

@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The command line's tests, in a guest:
+#   qemu/run --smp 4 --share tests/guest/cli -- 'sh $SHARE/run.sh [PATTERN]'
+# PATTERN (grep -E) chooses tests by name. TAP lines, then "N passed, N failed".
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=/dev/null
+. "$here/lib.sh"
+for part in forms errors status signals output order account module; do
+	# shellcheck source=/dev/null
+	. "$here/$part.sh"
+done
+summary

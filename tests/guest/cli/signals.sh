@@ -1,0 +1,108 @@
+# shellcheck shell=dash
+# SPDX-License-Identifier: GPL-2.0
+# How a trace ends: signals, time, the traced process.
+
+terminal_interrupt() {
+	timeout -s KILL 40 tl-pty --at started ^C sh -c '
+		trapline trace vfs_read -- sh -c "sleep 60 & echo \$! >sleeper; echo started; wait"
+		echo "status $?"' >out
+	expect_in out 'status 130'
+	expect_in out '^vfs_read +call +[0-9]+'
+	until_true sh -c '! kill -0 $(cat sleeper) 2>/dev/null'
+}
+t "Ctrl-C on a terminal ends COMMAND and the trace, with the accounting: 130" terminal_interrupt
+
+group_interrupt() {
+	setsid timeout -s KILL 40 sh -c 'echo $$ >leader; trap : INT; trapline trace vfs_read -- sleep 60; echo $? >status' >out 2>err &
+	until_true sh -c "[ \$(pgrep_sleep \$(cat leader)) ]"
+	kill -INT -"$(cat leader)"
+	until_true [ -s status ]
+	expect_status 130
+	expect_sums
+	[ -z "$(pgrep_sleep "$(cat leader)")" ] || fail "sleep goes on"
+}
+# The `sleep 60` in a process group, once COMMAND is it.
+cat >"$work/pgrep_sleep" <<'END'
+#!/bin/sh
+for stat in /proc/[0-9]*/stat; do
+	read -r pid comm state parent group rest <"$stat" || continue
+	[ "$comm $group" != "(sleep) $1" ] || echo "$pid"
+done 2>/dev/null
+END
+chmod 755 "$work/pgrep_sleep"
+PATH=$PATH:$work
+t "SIGINT to the process group ends both: 130" group_interrupt
+
+stubborn() {
+	timeout -s KILL 40 tl-pty --at started ^C --at again ^C sh -c '
+		trapline trace vfs_read -- sh -c "trap \"echo again\" INT; echo \$\$ >stubborn; echo started; while :; do sleep 1; done"
+		echo "status $?"' >out
+	expect_in out 'status 130'
+	expect_in out '^vfs_read +call'
+	kill -9 "$(cat stubborn)" 2>/dev/null
+	true
+}
+t "a second Ctrl-C ends the trace of a COMMAND that ignores the first" stubborn
+
+terminated() {
+	trace_background vfs_read -- sh -c 'trap "echo got it; exit 42" TERM; echo ready; while :; do usleep 50000; done'
+	until_true grep -q ready out
+	kill -TERM $tool
+	ended
+	expect_status 42
+	expect_in out 'got it'
+	expect_sums
+}
+t "SIGTERM to the tool alone is handed to COMMAND" terminated
+
+interrupted() {
+	local signal
+	for signal in INT TERM; do
+		trace_background read_zero
+		tracing
+		tl-calls 5 >/dev/null
+		kill -$signal $tool
+		ended
+		expect_status 0
+		expect_is "lines" "$(lines out 'tl-calls-.*: read_zero\(')" 5
+		expect_sums
+	done
+}
+t "without COMMAND a signal ends the trace: 0 and the accounting" interrupted
+
+duration() {
+	local begin end
+	begin=$(cut -d. -f1 /proc/uptime)
+	trace -d 1.5 read_zero
+	end=$(cut -d. -f1 /proc/uptime)
+	expect_status 0
+	expect_sums
+	[ $((end - begin)) -ge 1 ] && [ $((end - begin)) -le 12 ] || fail "it took $((end - begin)) s"
+	# What COMMAND does after its time is not traced; its status counts.
+	trace -d 0.5 -o events read_zero -- sh -c 'tl-calls 5; sleep 2; tl-calls 7; exit 6'
+	expect_status 6
+	expect_is "lines" "$(lines events .)" 5
+}
+t "-d ends after so many seconds" duration
+
+process_ends() {
+	local traced
+	sh -c 'until [ -e go ]; do usleep 50000; done; tl-calls 8; tl-calls 9' >/dev/null &
+	traced=$!
+	trace_background -p $traced,$$ read_zero
+	tracing
+	tl-calls 30 >/dev/null # a child of $$, this shell's own parent's child
+	kill -INT $tool
+	ended
+	trace_background -p $traced read_zero
+	tracing
+	tl-calls 30 >/dev/null
+	touch go
+	ended
+	expect_status 0
+	expect_is "lines" "$(lines out .)" 17
+	expect_is "recorded" "$(account read_zero recorded)" 17
+	[ "$(account read_zero filtered)" -ge 30 ] || fail "others were not filtered"
+	expect_sums
+}
+t "-p: that process and its children only; ends when it ends" process_ends

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+// Programs as the kernel runs them: memory of the kernel's and of the user's, strings, faults,
+// arguments on the stack, conditions.
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "workload.h"
+
+using namespace trapline;
+using namespace trapline::guest;
+
+namespace {
+
+const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+using State = FieldValue::State;
+
+// The fields that `program` stores on one write to /dev/null.
+FieldValues fields_at_write(const Program& program) {
+    Traced traced;
+    traced.add(entry_of(1, "write_null", program));
+    traced.start();
+    NullWriter writer;
+    writer.write(1);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    const std::vector<Event> events = traced.events();
+    if (events.size() != 1)
+        throw Error("not one record");
+    FieldValues values = traced.fields(events.front());
+    // The text lies in the rings' batch, which is about to go.
+    static std::vector<std::string> kept;
+    kept.clear();
+    kept.reserve(values.entry.size());
+    for (FieldValue& value : values.entry) {
+        kept.emplace_back(value.text);
+        value.text = kept.back();
+    }
+    return values;
+}
+
+TEST(Programs, ReadKernelMemory) {
+    // "Linux version 6..."
+    const std::uint64_t banner = address_of("linux_banner");
+    const FieldValues values = fields_at_write({
+        imm(0, banner),         load_kernel(1, 0, 8),      put(1),
+        load_kernel(1, 0, 4),   put(1, 4),                 load_kernel(1, 0, 2, 1),
+        put(1, 2),              load_kernel(1, 0, 1),      put(1, 1),
+        imm(0, banner + 6),     load_kernel(1, 0, 8, -6),  put(1),
+        imm(0, banner),         str_kernel(0, 13),         str_kernel(0, 1024),
+        put_faults(),           accept(),
+    });
+    ASSERT_EQ(values.entry.size(), 8U);
+    std::uint64_t word = 0;
+    std::memcpy(&word, "Linux ve", sizeof(word));
+    EXPECT_EQ(values.entry[0].number, word);
+    EXPECT_EQ(values.entry[1].number, word & 0xffffffff);
+    EXPECT_EQ(values.entry[2].number, word >> 8 & 0xffff);
+    EXPECT_EQ(values.entry[3].number, word & 0xff);
+    EXPECT_EQ(values.entry[4].number, word);
+    EXPECT_EQ(values.entry[5].state, State::cut);
+    EXPECT_EQ(values.entry[5].text, "Linux version");
+    EXPECT_EQ(values.entry[6].state, State::whole);
+    EXPECT_EQ(values.entry[6].text, read_file("/proc/version"));
+    EXPECT_EQ(values.entry[7].number, 0U);
+}
+
+TEST(Programs, MarkWhatCannotBeRead) {
+    const FieldValues values = fields_at_write({
+        imm(0, 0),                     // a null pointer
+        imm(1, 0xffffffffff600000 - 4096), // nothing there
+        imm(2, 0x4141414141414141),    // no address at all
+        load_kernel(3, 0, 8),          put(3),    // 0: fault
+        imm(3, 5),                     put(3),    // 1: fine
+        load_kernel(4, 1, 4),          put(4, 4), // 2: fault
+        load_kernel(5, 4, 8, 16),      put(5),    // 3: through a faulted slot
+        load_kernel(6, 2, 1),          put(6, 1), // 4: fault
+        str_kernel(0, 32),             str_kernel(1, 32),
+        str_kernel(2, 32),             str_user(0, 32),
+        str_user(2, 32),               str_kernel(4, 32), // from a faulted slot
+        put_faults(),                  accept(),
+    });
+    ASSERT_EQ(values.entry.size(), 12U);
+    for (const std::size_t n : {0, 2, 3, 4}) {
+        EXPECT_EQ(values.entry[n].state, State::number_fault) << n;
+        EXPECT_EQ(values.entry[n].number, 0U) << n;
+    }
+    EXPECT_EQ(values.entry[1].state, State::number);
+    EXPECT_EQ(values.entry[1].number, 5U);
+    EXPECT_EQ(values.entry[5].state, State::null);
+    EXPECT_EQ(values.entry[6].state, State::fault);
+    EXPECT_EQ(values.entry[7].state, State::fault);
+    EXPECT_EQ(values.entry[8].state, State::null);
+    EXPECT_EQ(values.entry[9].state, State::fault);
+    EXPECT_EQ(values.entry[10].state, State::fault);
+    EXPECT_EQ(values.entry[11].number, 0b11101U);
+}
+
+TEST(Programs, ReadUserStrings) {
+    SessionConfig config;
+    config.tgids = {static_cast<std::uint32_t>(getpid())};
+    Traced traced(config);
+    // do_sys_openat2(dfd, filename, how)
+    traced.add(call_of(1, "do_sys_openat2",
+                       {arg(0, 1), str_user(0, 16), load_user(1, 0, 1), put(1, 1), arg(2, 2),
+                        load_kernel(2, 2, 8), put(2), put_faults(), accept()}));
+    // The name's last byte is the last before a page that is not there.
+    auto* memory = static_cast<char*>(
+        mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(memory, MAP_FAILED);
+    ASSERT_EQ(munmap(memory + page, page), 0);
+    char* cut_off = memory + page - 5;
+    std::memcpy(cut_off, "/abcd", 5);
+    char* whole = memory + page - 300;
+    std::strcpy(whole, "/nowhere");
+    const struct {
+        const char* name;
+        State state;
+        const char* text;
+    } cases[] = {
+        {whole, State::whole, "/nowhere"},
+        {"/sixteen-bytes.x", State::whole, "/sixteen-bytes.x"},
+        {"/seventeen-bytes.", State::cut, "/seventeen-bytes"},
+        {"", State::whole, ""},
+        {nullptr, State::null, ""},
+        {cut_off, State::fault, nullptr}, // some of it, or nothing
+        {memory + page, State::fault, ""},
+        {reinterpret_cast<const char*>(0x4141414141414141), State::fault, ""},
+        // The kernel's memory is no user's.
+        {reinterpret_cast<const char*>(address_of("linux_banner")), State::fault, ""},
+    };
+    traced.start();
+    for (const auto& test : cases)
+        EXPECT_LT(syscall(SYS_openat, AT_FDCWD, test.name, O_RDONLY | O_CLOEXEC), 0);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    const std::vector<Event> events = traced.events();
+    ASSERT_EQ(events.size(), std::size(cases));
+    for (std::size_t n = 0; n < events.size(); n++) {
+        SCOPED_TRACE(n);
+        const FieldValues values = traced.fields(events[n]);
+        EXPECT_EQ(values.entry[0].state, cases[n].state);
+        if (cases[n].text != nullptr) {
+            EXPECT_EQ(values.entry[0].text, cases[n].text);
+        } else {
+            EXPECT_TRUE(std::string_view("/abcd").starts_with(values.entry[0].text));
+        }
+        const bool readable = cases[n].name != nullptr && (n < 4 || n == 5);
+        EXPECT_EQ(values.entry[1].state, readable ? State::number : State::number_fault);
+        if (readable) {
+            EXPECT_EQ(values.entry[1].number, static_cast<unsigned char>(*cases[n].name));
+        }
+        EXPECT_EQ(values.entry[2].number, static_cast<std::uint64_t>(O_CLOEXEC | O_LARGEFILE | 0100000));
+        EXPECT_GE(static_cast<std::int64_t>(values.ret[0].number), -4095);
+        EXPECT_LT(static_cast<std::int64_t>(values.ret[0].number), 0);
+    }
+    munmap(memory, page);
+}
+
+// do_mmap(file, addr, len, prot, flags, pgoff, *populate, *uf)
+TEST(Programs, ReadArgumentsOnTheStack) {
+    SessionConfig config;
+    config.tgids = {static_cast<std::uint32_t>(getpid())};
+    Traced traced(config);
+    const std::vector<unsigned> all = {0, 1, 2, 3, 4, 5, 6, 7};
+    traced.add(entry_of(1, "do_mmap", store_args(all)));
+    traced.add(call_of(2, "do_mmap", store_args(all)));
+    traced.start();
+    void* at = mmap(nullptr, 5 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    munmap(at, 5 * page);
+    for (std::uint16_t id = 1; id <= 2; id++) {
+        SCOPED_TRACE(id);
+        const std::vector<Event> events = traced.events(id);
+        ASSERT_EQ(events.size(), 1U);
+        const FieldValues values = traced.fields(events.front());
+        ASSERT_EQ(values.entry.size(), 8U);
+        EXPECT_EQ(values.entry[0].number, 0U);
+        EXPECT_EQ(values.entry[2].number, 5 * page);
+        EXPECT_EQ(values.entry[3].number, static_cast<std::uint64_t>(PROT_READ));
+        // Both point into vm_mmap_pgoff()'s frame, on the same kernel stack.
+        EXPECT_GE(values.entry[6].number, 0xffff800000000000U);
+        EXPECT_GE(values.entry[7].number, 0xffff800000000000U);
+        EXPECT_LT(values.entry[6].number ^ values.entry[7].number, 4096U);
+        EXPECT_NE(values.entry[6].number, values.entry[7].number);
+        if (id == 2) {
+            EXPECT_EQ(values.ret[0].number, reinterpret_cast<std::uint64_t>(at));
+        }
+    }
+}
+
+TEST(Programs, RejectWhatTheirConditionsSayAndCountIt) {
+    struct Case {
+        tl_op op;
+        std::uint64_t right;
+        std::uint64_t wanted; // of the calls with lengths 1 to 100
+    };
+    const Case cases[] = {
+        {TL_OP_JEQ, 17, 1},  {TL_OP_JNE, 17, 99}, {TL_OP_JLT, 17, 16},
+        {TL_OP_JLE, 17, 17}, {TL_OP_JSLT, std::uint64_t(-1), 0}, {TL_OP_JLT, std::uint64_t(-1), 100},
+        {TL_OP_JSLE, 100, 100},
+    };
+    Traced traced;
+    std::uint16_t id = 0;
+    for (const Case& test : cases) {
+        const Program program = {arg(0, 2), imm(1, test.right), jump(test.op, 0, 1, 1), reject(),
+                                 put(0, 4), accept()};
+        traced.add(entry_of(++id, "write_null", program));
+        traced.add(call_of(static_cast<std::uint16_t>(100 + id), "write_null", program));
+        // The return's own condition.
+        traced.add(call_of(static_cast<std::uint16_t>(200 + id), "write_null", {},
+                           {retval(0), imm(1, test.right), jump(test.op, 0, 1, 1), reject(),
+                            put(0, 4), accept()}));
+    }
+    traced.start();
+    NullWriter writer;
+    writer.write(100);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    id = 0;
+    for (const Case& test : cases) {
+        id++;
+        for (const unsigned base : {0U, 100U, 200U}) {
+            SCOPED_TRACE(base + id);
+            const trapline_counters counts = traced.counters(static_cast<std::uint16_t>(base + id));
+            EXPECT_EQ(counts.hits, 100U);
+            EXPECT_EQ(counts.recorded, test.wanted);
+            EXPECT_EQ(counts.filtered, 100 - test.wanted);
+            EXPECT_EQ(counts.entered, base == 0 ? 0 : base == 100 ? test.wanted : 100);
+        }
+    }
+}
+
+TEST(Programs, MayStoreAsMuchAsARecordHolds) {
+    // 4000 bytes: three strings of 1028, 113 words, 12 bytes.
+    const std::uint64_t banner = address_of("linux_banner");
+    Program program = {imm(0, banner), str_kernel(0, 1024), str_kernel(0, 1024),
+                       str_kernel(0, 1024)};
+    for (int n = 0; n < 113; n++)
+        program.push_back(put(0));
+    for (int n = 0; n < 3; n++)
+        program.push_back(put(0, 4));
+    program.push_back(accept());
+    const FieldValues values = fields_at_write(program);
+    ASSERT_EQ(values.entry.size(), 119U);
+    EXPECT_EQ(values.entry[2].text, read_file("/proc/version"));
+    EXPECT_EQ(values.entry[115].number, banner);
+}
+
+TEST(Programs, SeeRegistersInsideAFunction) {
+    Traced traced;
+    // Past the fentry call the registers are as they were; words 12 and 16 of pt_regs are dx and ip.
+    ProbeRequest request = entry_of(1, "write_null",
+                                    {reg(0, 12), put(0), reg(1, 16), put(1), accept()});
+    request.offset = 5;
+    traced.add(request);
+    traced.start();
+    NullWriter writer;
+    writer.write(20);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    const std::vector<Event> events = traced.events();
+    ASSERT_EQ(events.size(), 20U);
+    std::uint64_t number = 0;
+    for (const Event& event : events) {
+        const FieldValues values = traced.fields(event);
+        EXPECT_EQ(values.entry[0].number, ++number);
+        // The instruction pointer: there, or behind the breakpoint.
+        EXPECT_LE(values.entry[1].number - (address_of("write_null") + 5), 1U);
+        EXPECT_EQ(event.flags & ~TL_NEED_RESCHED, 0);
+    }
+}
+
+} // namespace
