@@ -3,9 +3,9 @@
  * filter.h - which tasks a session records
  *
  * A set of thread groups, one bit for every possible pid: exact, never full, and
- * one test in the handlers. Descendants join it on the fork path and everybody
- * leaves it when reaped, by two probes of our own, so that a pid that comes again
- * is not taken for its predecessor.
+ * one test in the handlers. A probe of our own on the fork path lets descendants
+ * join it and everybody else leave, so that a pid that comes again is not taken
+ * for its predecessor.
  */
 #ifndef TL_FILTER_H
 #define TL_FILTER_H
@@ -16,15 +16,14 @@
 
 struct tl_filter {
 	unsigned long *members;		/* NULL: everybody */
-	pid_t excluded;			/* thread group never recorded; 0: none */
-	bool follow;
+	pid_t excluded;			/* thread group never recorded; -1: none, 0 is idle's */
+	bool follow;			/* members' children are members */
+	bool watching;			/* born is registered */
 	struct kprobe born;
-	struct kprobe reaped;
 };
 
-int tl_filter_restrict(struct tl_filter *filter);
+int tl_filter_restrict(struct tl_filter *filter, bool follow);
 void tl_filter_add(struct tl_filter *filter, pid_t tgid);
-int tl_filter_follow(struct tl_filter *filter);
 void tl_filter_destroy(struct tl_filter *filter);
 
 static __always_inline bool tl_filter_wants(const struct tl_filter *filter, pid_t tgid)

@@ -228,6 +228,10 @@ static int tl_config_tgids(struct tl_session_config *config, const struct nlattr
 			return tgid;
 		config->tgids[config->tgids_count++] = tgid;
 	}
+	if (rest) {
+		NL_SET_ERR_MSG_ATTR(extack, nest, "TGIDS ends with bytes that are no attribute");
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -502,6 +506,11 @@ static int tl_probes_check(struct genl_info *info)
 			NL_SET_ERR_MSG_ATTR(info->extack, attr, "EVENT_ID is missing");
 			return -EINVAL;
 		}
+	}
+	if (rest) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[TRAPLINE_A_PROBES],
+				    "PROBES ends with bytes that are no attribute");
+		return -EINVAL;
 	}
 	return 0;
 }

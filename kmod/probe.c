@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include <asm/text-patching.h>
 #include "handler.h"
 #include "session.h"
 
@@ -18,8 +19,11 @@ static struct kprobe *tl_probe_kprobe(struct tl_probe *probe)
 	return probe->kind == TRAPLINE_ENTRY ? &probe->kp : &probe->rp.kp;
 }
 
-/* x86: the 5 bytes that ftrace patches begin in the 4 before @address. */
-static bool tl_inside_ftrace_site(u64 address)
+/*
+ * x86: whether the 5 bytes that ftrace patches, now a nop or a call, begin in the 4
+ * before @address, or, where it is known, at the function's start @offset before.
+ */
+static bool tl_inside_ftrace_site(u64 address, u64 offset)
 {
 	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	u8 found[sizeof(nop5)];
@@ -28,23 +32,26 @@ static bool tl_inside_ftrace_site(u64 address)
 	for (back = 1; back < sizeof(nop5); back++) {
 		if (copy_from_kernel_nofault(found, (void *)address - back, sizeof(found)))
 			return false;
-		if (!memcmp(found, nop5, sizeof(nop5)))
+		if (!memcmp(found, nop5, sizeof(nop5)) ||
+		    (back == offset && found[0] == CALL_INSN_OPCODE))
 			return true;
 	}
 	return false;
 }
 
 /* Why the kernel refused, as far as it can be told. */
-static void tl_probe_refusal(const struct tl_probe *probe, int error, char *text)
+static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 {
+	const struct kprobe *kp = tl_probe_kprobe(probe);
 	const char *why;
 
 	switch (error) {
 	case -ENOENT:
-		why = "the kernel knows no such symbol, or its code is gone";
+		why = probe->address ? "there is no function of the kernel's at that address" :
+		      "the kernel knows no such symbol, or its code is gone";
 		break;
 	case -EILSEQ:
-		why = tl_inside_ftrace_site(probe->address) ?
+		why = tl_inside_ftrace_site((u64)kp->addr, probe->offset) ?
 		      "it lies inside the 5 bytes at the function's start that ftrace patches" :
 		      "no instruction starts there";
 		break;

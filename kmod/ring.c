@@ -134,5 +134,6 @@ bool tl_ring_tail_valid(const struct tl_ring *ring)
 	smp_rmb();	/* tail, then head */
 	head = READ_ONCE(control->head);
 	smp_rmb();	/* then tail again; the writers' barriers are not relied on */
-	return READ_ONCE(consumer->tail) != tail || head - tail <= control->size;
+	return READ_ONCE(consumer->tail) != tail ||
+	       (tail <= head && head - tail <= control->size);
 }

@@ -58,11 +58,13 @@ static enum hrtimer_restart tl_session_wake(struct hrtimer *timer)
 
 	if (tl_session_readable(session))
 		wake_up_interruptible(&session->readers);
-	/* A poller that is missed here has queued itself and arms the timer anew. */
-	if (!waitqueue_active(&session->readers))
-		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(TL_WAKE_INTERVAL_NS));
-	return HRTIMER_RESTART;
+	/*
+	 * A poller that is missed here has queued itself and starts the timer. Started
+	 * here too, not forwarded: he may be doing so at this moment.
+	 */
+	if (waitqueue_active(&session->readers))
+		hrtimer_start(timer, ns_to_ktime(TL_WAKE_INTERVAL_NS), HRTIMER_MODE_REL);
+	return HRTIMER_NORESTART;
 }
 
 /* Before somebody waits in session->readers. */
@@ -201,20 +203,14 @@ static int tl_session_make_filter(struct tl_session *session,
 	unsigned int i;
 	int error;
 
-	filter->excluded = config->excluded;
+	filter->excluded = config->excluded ?: -1;
 	if (!config->restricted)
 		return 0;
-	error = tl_filter_restrict(filter);
+	error = tl_filter_restrict(filter, config->follow);
 	if (error) {
-		*text = "no memory for the filter";
+		*text = error == -ENOMEM ? "no memory for the filter" :
+			"no filter by process: the kernel allows no probe on wake_up_new_task";
 		return error;
-	}
-	if (config->follow) {
-		error = tl_filter_follow(filter);
-		if (error) {
-			*text = "descendants can't be followed: the kernel allows no probe on wake_up_new_task or release_task";
-			return error;
-		}
 	}
 	for (i = 0; i < config->tgids_count; i++)
 		tl_filter_add(filter, config->tgids[i]);

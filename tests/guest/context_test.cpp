@@ -53,7 +53,7 @@ TEST(Context, OfAnInterruptIsSeen) {
     for (std::uint16_t id = 1; id <= 4; id++) {
         SCOPED_TRACE(id);
         const std::vector<Event> events = traced.events(id);
-        EXPECT_GE(events.size(), 5U);
+        EXPECT_FALSE(events.empty());
         std::uint64_t wrong = 0;
         unsigned flags = 0;
         for (const Event& event : events) {
@@ -96,9 +96,8 @@ TEST(Context, OfATaskAtABreakpointIsPlain) {
     const JumpOptimisation off(false);
     Traced traced;
     for (std::uint16_t id = 1; id <= 2; id++) {
-        ProbeRequest request = entry_of(id, "write_null",
-                                        id == 1 ? store_args({}) : Program{reg(0, 12), put(0),
-                                                                          accept()});
+        ProbeRequest request = entry_of(
+            id, "write_null", id == 1 ? store_args({}) : Program{reg(0, 12), put(0), accept()});
         request.offset = 5;
         traced.add(request);
     }
@@ -112,6 +111,30 @@ TEST(Context, OfATaskAtABreakpointIsPlain) {
     EXPECT_EQ(events.size(), 200U * (online_cpus() + 1));
     for (const Event& event : events)
         ASSERT_EQ(event.flags & ~TL_NEED_RESCHED, 0);
+}
+
+TEST(Context, OfATaskAtAnOptimisedJumpIsPlain) {
+    SessionConfig config;
+    config.tgids = {static_cast<std::uint32_t>(getpid())};
+    Traced traced(config);
+    ProbeRequest request = entry_of(1, "vfs_write", {reg(0, 12), put(0), accept()});
+    request.offset = 5;
+    traced.add(request);
+    ASSERT_TRUE(wait_for(
+        [&] { return static_cast<unsigned char>(traced.session().site(1).now.at(0)) == 0xe9; }));
+    traced.start();
+    NullWriter writer;
+    writer.write(100);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    const std::vector<Event> events = traced.events();
+    ASSERT_EQ(events.size(), 100U);
+    std::uint64_t number = 0;
+    for (const Event& event : events) {
+        ASSERT_EQ(traced.fields(event).entry[0].number, ++number);
+        ASSERT_EQ(event.flags & ~TL_NEED_RESCHED, 0);
+    }
 }
 
 TEST(Context, IsTheSameAtABreakpointInAnInterrupt) {
@@ -257,16 +280,17 @@ TEST(Ftrace, AgreesOnTheContextInInterrupts) {
     traced.expect_exact();
 
     const auto letter = [](unsigned flags) {
-        return (flags & TL_NMI) != 0                              ? 'z'
+        return (flags & TL_NMI) != 0                                    ? 'z'
                : (flags & TL_HARDIRQ) != 0 && (flags & TL_SOFTIRQ) != 0 ? 'H'
-               : (flags & TL_HARDIRQ) != 0                        ? 'h'
-               : (flags & TL_SOFTIRQ) != 0                        ? 's'
-                                                                  : '.';
+               : (flags & TL_HARDIRQ) != 0                              ? 'h'
+               : (flags & TL_SOFTIRQ) != 0                              ? 's'
+                                                                        : '.';
     };
     std::map<std::string, std::uint64_t> theirs;
     for (const auto& [tid, lines] : Ftrace::lines())
         for (const Ftrace::Line& line : lines)
-            theirs[line.event + (line.flags[0] == '.' || line.flags[0] == 'b' ? '.' : 'd') + line.flags[2]]++;
+            theirs[line.event + (line.flags[0] == '.' || line.flags[0] == 'b' ? '.' : 'd') +
+                   line.flags[2]]++;
     std::map<std::string, std::uint64_t> ours;
     for (const Event& event : traced.events())
         ours[std::string(event.id == 1 ? "tick:" : "timers:") +

@@ -286,11 +286,8 @@ std::vector<Traced::Ring>& Traced::rings() {
         const auto cpu = static_cast<std::uint32_t>(rings_.size());
         RingMapping mapping = session_.map_ring(cpu);
         const RingMemory memory = mapping.memory();
-        rings_.push_back(Ring{std::move(mapping),
-                              RingReader(memory, cpu),
-                              RecordDecoder(cpu, layouts_),
-                              {},
-                              {}});
+        rings_.push_back(Ring{
+            std::move(mapping), RingReader(memory, cpu), RecordDecoder(cpu, layouts_), {}, {}});
     }
     return rings_;
 }

@@ -165,8 +165,8 @@ TEST(Site, BytesChangeWhilePlantedAndAreBackWithinASecond) {
             EXPECT_EQ(static_cast<unsigned>(site.before[0]), 0x0fU);
         }
     }
-    EXPECT_TRUE(wait_for([&] { return static_cast<unsigned>(traced.session().site(3).now[0]) == 0xe9; },
-                         3000))
+    EXPECT_TRUE(wait_for(
+        [&] { return static_cast<unsigned>(traced.session().site(3).now[0]) == 0xe9; }, 3000))
         << "the kernel makes a jump of it";
     for (std::uint16_t id = 1; id <= 3; id++) {
         traced.session().delete_probe(id);

@@ -345,9 +345,9 @@ TEST(Maxactive, OfTheSessionIsThatOfItsProbes) {
 TEST(Maxactive, ARejectedCallGivesItsPlaceBack) {
     Traced traced;
     // Rejects every call but the one with length 50.
-    ProbeRequest request = call_of(1, "write_null",
-                                   {arg(0, 2), imm(1, 50), jump(TL_OP_JEQ, 0, 1, 1), reject(),
-                                    put(0), accept()});
+    ProbeRequest request =
+        call_of(1, "write_null",
+                {arg(0, 2), imm(1, 50), jump(TL_OP_JEQ, 0, 1, 1), reject(), put(0), accept()});
     request.maxactive = 1;
     traced.add(request);
     traced.start();
@@ -439,9 +439,9 @@ TEST(Sessions, AreListedWithTheirOwners) {
 TEST(Module, MissesInsideOurOwnHandlersAreShown) {
     // Its handler reads kernel memory with the very function that the other traps.
     Traced reading;
-    reading.add(entry_of(1, "write_null",
-                         {imm(0, address_of("linux_banner")), load_kernel(0, 0, 8), put(0),
-                          accept()}));
+    reading.add(
+        entry_of(1, "write_null",
+                 {imm(0, address_of("linux_banner")), load_kernel(0, 0, 8), put(0), accept()}));
     Traced inner;
     inner.add(entry_of(1, "copy_from_kernel_nofault"));
     reading.start();

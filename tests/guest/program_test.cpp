@@ -49,12 +49,23 @@ TEST(Programs, ReadKernelMemory) {
     // "Linux version 6..."
     const std::uint64_t banner = address_of("linux_banner");
     const FieldValues values = fields_at_write({
-        imm(0, banner),         load_kernel(1, 0, 8),      put(1),
-        load_kernel(1, 0, 4),   put(1, 4),                 load_kernel(1, 0, 2, 1),
-        put(1, 2),              load_kernel(1, 0, 1),      put(1, 1),
-        imm(0, banner + 6),     load_kernel(1, 0, 8, -6),  put(1),
-        imm(0, banner),         str_kernel(0, 13),         str_kernel(0, 1024),
-        put_faults(),           accept(),
+        imm(0, banner),
+        load_kernel(1, 0, 8),
+        put(1),
+        load_kernel(1, 0, 4),
+        put(1, 4),
+        load_kernel(1, 0, 2, 1),
+        put(1, 2),
+        load_kernel(1, 0, 1),
+        put(1, 1),
+        imm(0, banner + 6),
+        load_kernel(1, 0, 8, -6),
+        put(1),
+        imm(0, banner),
+        str_kernel(0, 13),
+        str_kernel(0, 1024),
+        put_faults(),
+        accept(),
     });
     ASSERT_EQ(values.entry.size(), 8U);
     std::uint64_t word = 0;
@@ -73,18 +84,27 @@ TEST(Programs, ReadKernelMemory) {
 
 TEST(Programs, MarkWhatCannotBeRead) {
     const FieldValues values = fields_at_write({
-        imm(0, 0),                     // a null pointer
+        imm(0, 0),                         // a null pointer
         imm(1, 0xffffffffff600000 - 4096), // nothing there
-        imm(2, 0x4141414141414141),    // no address at all
-        load_kernel(3, 0, 8),          put(3),    // 0: fault
-        imm(3, 5),                     put(3),    // 1: fine
-        load_kernel(4, 1, 4),          put(4, 4), // 2: fault
-        load_kernel(5, 4, 8, 16),      put(5),    // 3: through a faulted slot
-        load_kernel(6, 2, 1),          put(6, 1), // 4: fault
-        str_kernel(0, 32),             str_kernel(1, 32),
-        str_kernel(2, 32),             str_user(0, 32),
-        str_user(2, 32),               str_kernel(4, 32), // from a faulted slot
-        put_faults(),                  accept(),
+        imm(2, 0x4141414141414141),        // no address at all
+        load_kernel(3, 0, 8),
+        put(3), // 0: fault
+        imm(3, 5),
+        put(3), // 1: fine
+        load_kernel(4, 1, 4),
+        put(4, 4), // 2: fault
+        load_kernel(5, 4, 8, 16),
+        put(5), // 3: through a faulted slot
+        load_kernel(6, 2, 1),
+        put(6, 1), // 4: fault
+        str_kernel(0, 32),
+        str_kernel(1, 32),
+        str_kernel(2, 32),
+        str_user(0, 32),
+        str_user(2, 32),
+        str_kernel(4, 32), // from a faulted slot
+        put_faults(),
+        accept(),
     });
     ASSERT_EQ(values.entry.size(), 12U);
     for (const std::size_t n : {0, 2, 3, 4}) {
@@ -114,7 +134,7 @@ TEST(Programs, ReadUserStrings) {
     auto* memory = static_cast<char*>(
         mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(memory, MAP_FAILED);
-    ASSERT_EQ(munmap(memory + page, page), 0);
+    ASSERT_EQ(mprotect(memory + page, page, PROT_NONE), 0);
     char* cut_off = memory + page - 5;
     std::memcpy(cut_off, "/abcd", 5);
     char* whole = memory + page - 300;
@@ -157,11 +177,12 @@ TEST(Programs, ReadUserStrings) {
         if (readable) {
             EXPECT_EQ(values.entry[1].number, static_cast<unsigned char>(*cases[n].name));
         }
-        EXPECT_EQ(values.entry[2].number, static_cast<std::uint64_t>(O_CLOEXEC | O_LARGEFILE | 0100000));
+        EXPECT_EQ(values.entry[2].number,
+                  static_cast<std::uint64_t>(O_CLOEXEC | O_LARGEFILE | 0100000));
         EXPECT_GE(static_cast<std::int64_t>(values.ret[0].number), -4095);
         EXPECT_LT(static_cast<std::int64_t>(values.ret[0].number), 0);
     }
-    munmap(memory, page);
+    munmap(memory, 2 * page);
 }
 
 // do_mmap(file, addr, len, prot, flags, pgoff, *populate, *uf)
@@ -205,15 +226,19 @@ TEST(Programs, RejectWhatTheirConditionsSayAndCountIt) {
         std::uint64_t wanted; // of the calls with lengths 1 to 100
     };
     const Case cases[] = {
-        {TL_OP_JEQ, 17, 1},  {TL_OP_JNE, 17, 99}, {TL_OP_JLT, 17, 16},
-        {TL_OP_JLE, 17, 17}, {TL_OP_JSLT, std::uint64_t(-1), 0}, {TL_OP_JLT, std::uint64_t(-1), 100},
+        {TL_OP_JEQ, 17, 1},
+        {TL_OP_JNE, 17, 99},
+        {TL_OP_JLT, 17, 16},
+        {TL_OP_JLE, 17, 17},
+        {TL_OP_JSLT, std::uint64_t(-1), 0},
+        {TL_OP_JLT, std::uint64_t(-1), 100},
         {TL_OP_JSLE, 100, 100},
     };
     Traced traced;
     std::uint16_t id = 0;
     for (const Case& test : cases) {
-        const Program program = {arg(0, 2), imm(1, test.right), jump(test.op, 0, 1, 1), reject(),
-                                 put(0, 4), accept()};
+        const Program program = {arg(0, 2), imm(1, test.right), jump(test.op, 0, 1, 1),
+                                 reject(),  put(0, 4),          accept()};
         traced.add(entry_of(++id, "write_null", program));
         traced.add(call_of(static_cast<std::uint16_t>(100 + id), "write_null", program));
         // The return's own condition.
@@ -259,9 +284,10 @@ TEST(Programs, MayStoreAsMuchAsARecordHolds) {
 
 TEST(Programs, SeeRegistersInsideAFunction) {
     Traced traced;
-    // Past the fentry call the registers are as they were; words 12 and 16 of pt_regs are dx and ip.
-    ProbeRequest request = entry_of(1, "write_null",
-                                    {reg(0, 12), put(0), reg(1, 16), put(1), accept()});
+    // Past the fentry call the registers are as they were; words 12 and 16 of pt_regs are dx and
+    // ip.
+    ProbeRequest request =
+        entry_of(1, "write_null", {reg(0, 12), put(0), reg(1, 16), put(1), accept()});
     request.offset = 5;
     traced.add(request);
     traced.start();

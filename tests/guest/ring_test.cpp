@@ -164,7 +164,10 @@ TEST(Consumer, PageFullOfGarbageLosesOnlyThatSessionsRecords) {
             while (!end) {
                 for (std::size_t cpu = 0; cpu < pages.size(); cpu++) {
                     const std::uint64_t head = tl_load(&controls[cpu]->head);
-                    const std::uint64_t tails[] = {random(), ~std::uint64_t{0}, 0, head + 1,
+                    const std::uint64_t tails[] = {random(),
+                                                   ~std::uint64_t{0},
+                                                   0,
+                                                   head + 1,
                                                    head + TRAPLINE_RING_MIN,
                                                    head - 2 * TRAPLINE_RING_MIN,
                                                    head - random() % TRAPLINE_RING_MIN};
@@ -218,14 +221,43 @@ TEST(Consumer, PageFullOfGarbageLosesOnlyThatSessionsRecords) {
     EXPECT_EQ(good.counters().recorded, calls);
 }
 
+TEST(Consumer, EveryPositionOutsideOfTheRingIsToldOf) {
+    Traced traced(small_rings());
+    traced.add(entry_of(1, "write_null", store_args({2})));
+    traced.start();
+    std::uint64_t calls = 0;
+    for (const Worker& worker : write_everywhere(10))
+        calls += worker.calls;
+    const RingMemory memory = traced.rings().back().mapping.memory();
+    const std::uint64_t head = tl_load(&memory.control->head);
+    ASSERT_LT(head, TRAPLINE_RING_MIN);
+    for (const std::uint64_t tail :
+         {~std::uint64_t{0}, ~std::uint64_t{0} - 4096, std::uint64_t{1} << 63, head + 1,
+          head + 4096, head + TRAPLINE_RING_MIN, head - TRAPLINE_RING_MIN - 1}) {
+        SCOPED_TRACE(tail);
+        tl_store(&memory.consumer->tail, tail);
+        const Refusal refused = refusal([&] { traced.session().sync(); });
+        EXPECT_EQ(refused.code, EBADMSG);
+        EXPECT_NE(refused.text.find("consumer page"), std::string::npos);
+    }
+    for (const std::uint64_t tail : {head, std::uint64_t{0}}) {
+        tl_store(&memory.consumer->tail, tail);
+        EXPECT_EQ(refusal([&] { traced.session().sync(); }).code, 0);
+    }
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    EXPECT_EQ(traced.counters().recorded, calls);
+}
+
 class MappingTest : public testing::Test {
 protected:
     static constexpr std::uint64_t size = TRAPLINE_RING_MIN;
 
     // 0, or why not.
     int map(std::size_t length, int protection, int flags, std::uint64_t offset) {
-        void* at = mmap(nullptr, length, protection, flags, session_.fd(),
-                        static_cast<off_t>(offset));
+        void* at =
+            mmap(nullptr, length, protection, flags, session_.fd(), static_cast<off_t>(offset));
         if (at == MAP_FAILED)
             return errno;
         munmap(at, length);
@@ -275,15 +307,15 @@ TEST_F(MappingTest, IsOfACpuThatIsThere) {
     configure();
     const std::uint32_t cpus = session_.info().cpus;
     EXPECT_EQ(map(page, rw, MAP_SHARED, (cpus - 1) * TRAPLINE_MMAP_STRIDE), 0);
-    for (const std::uint64_t cpu : {std::uint64_t{cpus}, std::uint64_t{1000},
-                                    std::uint64_t{0x7fffffff}})
+    for (const std::uint64_t cpu :
+         {std::uint64_t{cpus}, std::uint64_t{1000}, std::uint64_t{0x7fffffff}})
         EXPECT_EQ(map(page, rw, MAP_SHARED, cpu * TRAPLINE_MMAP_STRIDE), ENXIO) << cpu;
 }
 
 TEST_F(MappingTest, StaysReadOnlyAndInItsSize) {
     configure();
-    void* ring = mmap(nullptr, page + size, PROT_READ, MAP_SHARED, session_.fd(),
-                      static_cast<off_t>(page));
+    void* ring =
+        mmap(nullptr, page + size, PROT_READ, MAP_SHARED, session_.fd(), static_cast<off_t>(page));
     ASSERT_NE(ring, MAP_FAILED);
     EXPECT_EQ(mprotect(ring, page + size, rw), -1);
     EXPECT_EQ(errno, EACCES);
@@ -312,8 +344,8 @@ TEST_F(MappingTest, StaysReadOnlyAndInItsSize) {
 
 TEST_F(MappingTest, IsNotInherited) {
     configure();
-    void* ring = mmap(nullptr, page + size, PROT_READ, MAP_SHARED, session_.fd(),
-                      static_cast<off_t>(page));
+    void* ring =
+        mmap(nullptr, page + size, PROT_READ, MAP_SHARED, session_.fd(), static_cast<off_t>(page));
     void* consumer = mmap(nullptr, page, rw, MAP_SHARED, session_.fd(), 0);
     ASSERT_NE(ring, MAP_FAILED);
     ASSERT_NE(consumer, MAP_FAILED);

@@ -29,7 +29,7 @@ void add_text(nl_msg* message, int type, const char* text) {
     ASSERT_EQ(nla_put_string(message, type, text), 0);
 }
 
-// A nest as the module writes it: nla_nest_start() there sets the flag, the older one not.
+// A nest as the module writes it.
 void add_nest(nl_msg* message, int type, const std::function<void()>& fill) {
     nlattr* nest = nla_nest_start(message, type);
     ASSERT_NE(nest, nullptr);

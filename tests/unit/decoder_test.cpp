@@ -36,10 +36,10 @@ const std::vector<EventLayout> layouts = {
 const tl_task shell = task(100, 100, "sh");
 
 struct Written {
-    std::uint64_t time;
-    std::uint16_t id;
-    std::uint16_t flags;
-    tl_task who;
+    std::uint64_t time = 0;
+    std::uint16_t id = 0;
+    std::uint16_t flags = 0;
+    tl_task who{};
     std::vector<std::uint8_t> fields;
 };
 

@@ -219,6 +219,20 @@ TEST(Merger, SurvivesAVisitorThatThrowsOrPushes) {
     EXPECT_EQ(order, (std::vector<Seen>{{10, 0, 3}, {10, 1, 5}, {11, 0, 4}}));
 }
 
+// What is pushed then may be older than what is being visited, which must not be mixed up.
+TEST(Merger, SurvivesAVisitorThatPushesAStraggler) {
+    Merger merger(2);
+    Source source;
+    merger.push(0, source.batch(0, {10, 11}));
+    std::vector<Seen> order;
+    merger.flush([&](const Event& event) {
+        order.push_back(seen(event));
+        if (order.size() == 1)
+            merger.push(1, source.batch(1, {9}));
+    });
+    EXPECT_EQ(order, (std::vector<Seen>{{10, 0, 0}, {9, 1, 2, true}, {11, 0, 1}}));
+}
+
 // Rings are drained at random after syncs that prove everything older than T visible: what
 // comes out is what a stable sort of everything says, without a straggler.
 TEST(Merger, RandomStreamsAgainstStableSort) {

@@ -267,6 +267,19 @@ TEST(RingReader, ContradictionsAreErrorsThatNameTheCpu) {
                 }).starts_with(prefix));
 }
 
+// Old chunks lie there, each consistent in itself: only the positions tell.
+TEST(RingReader, MoreUnreadThanTheRingHoldsIsAContradiction) {
+    TestRing ring(65536);
+    for (std::uint64_t now = 1; ring.write(1, now, somebody, test::number_field(now)); now++)
+        ;
+    ring.finish(1);
+    ASSERT_EQ(ring.control().head, 65536U);
+    tl_ring_span span{};
+    EXPECT_TRUE(RingReader(ring.memory(), 0).peek(span));
+    ring.control().head += ring.chunk_size();
+    EXPECT_THROW(RingReader(ring.memory(), 0).peek(span), Error);
+}
+
 // The writer takes "room or no room" from the tail and nothing else: garbage there loses
 // records, and none is written outside of the ring (a sanitizer would see).
 TEST(RingReader, GarbageInTheConsumerPageOnlyLosesRecords) {

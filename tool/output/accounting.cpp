@@ -109,9 +109,9 @@ void append_dropped(std::string& out, std::string_view name, const trapline_coun
     if (lost_records(c) == 0)
         return;
     Causes causes;
-    causes.add(c.lost_full, "with the ring full (raise --ring-size)");
+    causes.add(c.lost_full, "with the ring full (raise --buffer-size)");
     causes.add(c.lost_nested, "nested in another record");
-    causes.add(c.lost_too_big, "too big for a chunk (raise --ring-size)");
+    causes.add(c.lost_too_big, "too big for a chunk (raise --buffer-size)");
     fmt::format_to(std::back_inserter(out), "{}: {} dropped: {}\n", name, lost_records(c),
                    causes.text());
 }

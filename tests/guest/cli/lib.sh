@@ -12,12 +12,14 @@ list=/sys/kernel/debug/kprobes/list
 
 say() { echo "$*"; }
 
-# t NAME FUNCTION: one test. No probe may be left behind, whatever became of it.
+# t NAME FUNCTION: one test. No probe may be left behind, whatever became of it, and
+# nothing new in the kernel's log that qemu/complaints knows.
 t() {
 	if [ -n "$only" ] && ! echo "$1" | grep -qE "$only"; then return; fi
 	number=$((passed + failed + 1))
+	complaints=$(dmesg | grep -cE -f /etc/complaints)
 	mkdir "$work/$number"
-	if (cd "$work/$number" && "$2" && no_probes) >"$work/diagnostics" 2>&1; then
+	if (cd "$work/$number" && "$2" && no_probes && clean_log) >"$work/diagnostics" 2>&1; then
 		passed=$((passed + 1))
 		say "ok $number - $1"
 		grep '^measured:' "$work/diagnostics" | sed 's/^/# /'
@@ -53,6 +55,15 @@ no_probes() {
 		[ $tries -lt 10 ] || { say "probes are left:" && cat $list && return 1; }
 		sleep 0.1
 	done
+}
+
+clean_log() {
+	dmesg | grep -E -f /etc/complaints >"$work/complaints"
+	if [ "$(wc -l <"$work/complaints")" -gt "$complaints" ]; then
+		say "the kernel complained:"
+		tail -n +$((complaints + 1)) "$work/complaints"
+		return 1
+	fi
 }
 
 # trace ARGUMENT...: into status, out and err. Nothing waits for ever.

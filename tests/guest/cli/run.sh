@@ -4,6 +4,7 @@
 #   qemu/run --smp 4 --share tests/guest/cli -- 'sh $SHARE/run.sh [PATTERN]'
 # PATTERN (grep -E) chooses tests by name. TAP lines, then "N passed, N failed".
 
+exec 5>&1 # beyond the tests' own output
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . "$here/lib.sh"

@@ -3,10 +3,9 @@
 // Reads a trace's lines as they come and holds that each arrives in time after its event,
 // and that the events' times never go back. Prints one line:
 //   lines N late N max_ms M disorder N marked N starved N worst_starvation_ms M
-// Only the first arrives-late counts as late that the machine can't be blamed for: a thread of real-time
-// priority per CPU notes when that CPU did not run at all, as it happens under emulation; a
-// line's delay is forgiven (counted as starved) when without such pauses it was in time.
-// Exits with 1 if any line is late, out of order or marked.
+// A thread of real-time priority per CPU notes when that CPU did not run at all, as happens
+// under emulation; a line that would have been in time without such pauses counts as starved,
+// not as late. Exits with 1 if any line is late, out of order, marked [late] or no event's.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
