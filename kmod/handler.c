@@ -31,6 +31,9 @@ static __always_inline u32 tl_interrupted_count(const struct kprobe *kp)
 {
 	u32 count = preempt_count();
 
+	/* PREEMPT_RT keeps this part elsewhere. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		count |= softirq_count();
 	/* A breakpoint is an exception of the NMI kind and disables no preemption. */
 	if (kp && !(kp->flags & KPROBE_FLAG_FTRACE) && count & NMI_MASK)
 		return count - NMI_OFFSET - HARDIRQ_OFFSET;
@@ -59,10 +62,14 @@ static u16 tl_context(const struct kprobe *kp, const struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tl_context);
 
-/* Whether the context flags are all clear, seen at two looks. */
+/*
+ * Whether the context flags are all clear, seen at two looks. Need-resched counts once it
+ * was folded into preempt_count(), an interrupt after another CPU has asked for it.
+ */
 static __always_inline bool tl_context_usual(const struct pt_regs *regs)
 {
-	return tl_raw_count() == TL_USUAL_COUNT && regs->flags & X86_EFLAGS_IF;
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && tl_raw_count() == TL_USUAL_COUNT &&
+	       regs->flags & X86_EFLAGS_IF;
 }
 
 /* Whether the interrupted context has user memory of its own. */

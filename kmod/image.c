@@ -63,6 +63,8 @@ int tl_frames_make(struct tl_frames *frames, struct page **listed, unsigned int 
 	unsigned int level = count;
 	unsigned int i;
 
+	if (!count)
+		return -EINVAL;
 	do {
 		level = DIV_ROUND_UP(level, fan);
 		total += level;

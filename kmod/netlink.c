@@ -11,9 +11,10 @@
 #include "pending.h"
 #include "session.h"
 
-/* No message plants for longer: Ctrl-C works and progress can be shown. */
+/* No message plants or lifts for longer: Ctrl-C works and progress can be shown. */
 #define TL_PLANT_NS		(50 * NSEC_PER_MSEC)
-#define TL_REPLY_SIZE		16384
+#define TL_REPLY_SMALL		1024
+#define TL_REPLY_VERDICTS	16384
 #define TL_PENDING_ROOM		1024
 
 static struct genl_family tl_family;
@@ -108,9 +109,9 @@ static int tl_need_attr(struct genl_info *info, enum trapline_attr attr, const c
 }
 
 /* A reply being written. */
-static struct sk_buff *tl_reply_new(struct genl_info *info, void **header)
+static struct sk_buff *tl_reply_new(struct genl_info *info, size_t size, void **header)
 {
-	struct sk_buff *reply = genlmsg_new(TL_REPLY_SIZE, GFP_KERNEL);
+	struct sk_buff *reply = genlmsg_new(size, GFP_KERNEL);
 
 	if (!reply)
 		return NULL;
@@ -137,7 +138,7 @@ static int tl_reply_instant(struct genl_info *info, const struct tl_instant *ins
 	struct sk_buff *reply;
 	void *header;
 
-	reply = tl_reply_new(info, &header);
+	reply = tl_reply_new(info, TL_REPLY_SMALL, &header);
 	if (!reply)
 		return -ENOMEM;
 	if (tl_put_u64_attr(reply, TRAPLINE_A_TICKS, instant->ticks) ||
@@ -164,7 +165,7 @@ static int tl_do_info(struct sk_buff *skb, struct genl_info *info)
 	tsc = session->tsc;
 	fput(file);
 
-	reply = tl_reply_new(info, &header);
+	reply = tl_reply_new(info, TL_REPLY_SMALL, &header);
 	if (!reply)
 		return -ENOMEM;
 	if (nla_put_u32(reply, TRAPLINE_A_ABI, TRAPLINE_ABI) ||
@@ -290,7 +291,7 @@ static int tl_reply_geometry(struct genl_info *info, const struct tl_session *se
 	struct sk_buff *reply;
 	void *header;
 
-	reply = tl_reply_new(info, &header);
+	reply = tl_reply_new(info, TL_REPLY_SMALL, &header);
 	if (!reply)
 		return -ENOMEM;
 	if (tl_put_u64_attr(reply, TRAPLINE_A_RING_SIZE, session->geometry.size) ||
@@ -534,7 +535,7 @@ static int tl_do_probe_add(struct sk_buff *skb, struct genl_info *info)
 	if (error)
 		goto out;
 	error = -ENOMEM;
-	reply = tl_reply_new(info, &header);
+	reply = tl_reply_new(info, TL_REPLY_VERDICTS, &header);
 	if (!reply)
 		goto out;
 	nest = nla_nest_start(reply, TRAPLINE_A_VERDICTS);
@@ -572,8 +573,10 @@ static int tl_do_probe_delete(struct sk_buff *skb, struct genl_info *info)
 		if (!only)
 			error = -ENOENT;
 	}
-	if (!error)
-		tl_session_lift(session, only);
+	if (!error && !tl_session_lift(session, only, ktime_add_ns(ktime_get(), TL_PLANT_NS))) {
+		NL_SET_ERR_MSG(info->extack, "more probes are planted: ask again");
+		error = -EAGAIN;
+	}
 	tl_session_put(session, file);
 	return error;
 }
@@ -674,7 +677,7 @@ static int tl_do_site_read(struct sk_buff *skb, struct genl_info *info)
 	if (!probe)
 		goto out;
 	error = -ENOMEM;
-	reply = tl_reply_new(info, &header);
+	reply = tl_reply_new(info, TL_REPLY_SMALL, &header);
 	if (!reply)
 		goto out;
 	if (tl_put_u64_attr(reply, TRAPLINE_A_ADDRESS, probe->address) ||
@@ -698,6 +701,8 @@ struct tl_dump {
 	unsigned int pending_count;
 	bool with_pending;
 	unsigned long next;
+	int error;			/* of .start, with its words: */
+	struct netlink_ext_ack refusal;
 };
 
 static struct tl_dump *tl_dump_of(struct netlink_callback *cb)
@@ -714,25 +719,32 @@ static int tl_dump_start(struct netlink_callback *cb)
 	dump = kzalloc(sizeof(*dump), GFP_KERNEL);
 	if (!dump)
 		return -ENOMEM;
-	session = tl_session_get(attrs, cb->extack, &dump->file);
+	cb->args[0] = (long)dump;
+	session = tl_session_get(attrs, &dump->refusal, &dump->file);
 	if (IS_ERR(session)) {
-		kfree(dump);
-		return PTR_ERR(session);
+		dump->error = PTR_ERR(session);
+		return 0;
 	}
 	dump->session = session;
 	if (nla_get_flag(attrs[TRAPLINE_A_PENDING])) {
 		dump->pending = kvcalloc(TL_PENDING_ROOM, sizeof(*dump->pending), GFP_KERNEL);
 		if (!dump->pending) {
-			fput(dump->file);
-			kfree(dump);
-			return -ENOMEM;
+			dump->error = -ENOMEM;
+			return 0;
 		}
 		mutex_lock(&session->lock);
 		dump->pending_count = tl_pending_find(session, dump->pending, TL_PENDING_ROOM);
 		mutex_unlock(&session->lock);
 	}
-	cb->args[0] = (long)dump;
 	return 0;
+}
+
+/* A refusal of .start: told here, for only here is there an extended ack (before 6.8). */
+static int tl_dump_refused(const struct tl_dump *dump, struct netlink_callback *cb)
+{
+	if (dump->error && cb->extack)
+		*cb->extack = dump->refusal;
+	return dump->error;
 }
 
 static int tl_dump_done(struct netlink_callback *cb)
@@ -742,7 +754,8 @@ static int tl_dump_done(struct netlink_callback *cb)
 	if (!dump)
 		return 0;
 	kvfree(dump->pending);
-	fput(dump->file);
+	if (dump->session)
+		fput(dump->file);
 	kfree(dump);
 	cb->args[0] = 0;
 	return 0;
@@ -789,7 +802,7 @@ static int tl_put_probe(struct sk_buff *skb, const struct tl_dump *dump,
 	    nla_put_u64_64bit(skb, TRAPLINE_P_OFFSET, probe->offset, TRAPLINE_P_PAD) ||
 	    nla_put_u64_64bit(skb, TRAPLINE_P_ADDRESS, probe->address, TRAPLINE_P_PAD) ||
 	    nla_put_u32(skb, TRAPLINE_P_MAXACTIVE, probe->maxactive) ||
-	    (!probe->planted && nla_put_flag(skb, TRAPLINE_P_LIFTED)) ||
+	    (!tl_probe_in_place(probe) && nla_put_flag(skb, TRAPLINE_P_LIFTED)) ||
 	    nla_put_64bit(skb, TRAPLINE_P_COUNTERS, sizeof(counters), &counters,
 			  TRAPLINE_P_PAD) ||
 	    tl_put_pending(skb, dump, probe->id)) {
@@ -812,8 +825,10 @@ static int tl_dump_probes(struct sk_buff *skb, struct netlink_callback *cb)
 	struct tl_session *session = dump->session;
 	struct tl_probe *probe;
 	unsigned long id;
-	int error = 0;
+	int error = tl_dump_refused(dump, cb);
 
+	if (error)
+		return error;
 	mutex_lock(&session->lock);
 	xa_for_each_start(&session->probes, id, probe, dump->next) {
 		void *header = tl_dump_header(skb, cb, TRAPLINE_C_PROBE_DUMP);
@@ -862,8 +877,10 @@ static int tl_dump_sessions(struct sk_buff *skb, struct netlink_callback *cb)
 	struct tl_dump *dump = tl_dump_of(cb);
 	struct tl_session *session;
 	unsigned long place = 0;
-	int error = 0;
+	int error = tl_dump_refused(dump, cb);
 
+	if (error)
+		return error;
 	mutex_lock(&tl_sessions_lock);
 	list_for_each_entry(session, &tl_sessions, list) {
 		void *header;
@@ -915,9 +932,6 @@ static struct genl_family tl_family __ro_after_init = {
 	.policy = tl_policy,
 	.ops = tl_ops,
 	.n_ops = ARRAY_SIZE(tl_ops),
-#ifdef TL_HAVE_RESV_START_OP
-	.resv_start_op = TRAPLINE_C_MAX + 1,
-#endif
 	.parallel_ops = true,
 	.netnsok = true,
 	.module = THIS_MODULE,

@@ -30,6 +30,9 @@ static const struct tl_probe *tl_pending_probe(struct tl_session *session,
 	if (copy_from_kernel_nofault(&id, &probe->id, sizeof(id)) ||
 	    xa_load(&session->probes, id) != probe || probe->kind != TRAPLINE_CALL)
 		return NULL;
+	/* A probe that was there before ours, in the same memory, had another rethook. */
+	if (READ_ONCE(probe->rp.rh) != rh)
+		return NULL;
 	return probe;
 }
 

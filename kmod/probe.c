@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* probe.c - one probe: planted, counted, lifted */
+#include <linux/log2.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -61,11 +62,14 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 		else
 			why = "the kernel allows no probe there: blacklisted, not kernel code, or code that it patches itself";
 		break;
+	case -EDOM:
+		why = "ADDRESS is in the middle of a function: OFFSET must say how far from its start";
+		break;
 	case -ENOMEM:
 		why = "no memory for it";
 		break;
 	case -EOPNOTSUPP:
-		why = "the kernel has no kprobes there";
+		why = "kprobes are switched off: see /sys/kernel/debug/kprobes/enabled and the sysctl kernel.ftrace_enabled";
 		break;
 	default:
 		why = "the kernel refused it";
@@ -84,7 +88,29 @@ static u8 tl_site_read(u64 address, u8 *bytes)
 	return size;
 }
 
-static int tl_probe_check(const struct tl_probe *probe, char *text)
+static u32 tl_probe_data_size(const struct tl_probe *probe)
+{
+	return probe->kind == TRAPLINE_CALL ? sizeof(struct tl_call) + probe->entry.size : 0;
+}
+
+/* The kernel allocates the instances, and charges nobody: so there is a limit here. */
+static int tl_probe_check_memory(struct tl_probe *probe, char *text)
+{
+	u64 most = tl_session_memory_max();
+	u32 each = sizeof(struct kretprobe_instance) + tl_probe_data_size(probe);
+
+	if (probe->kind == TRAPLINE_ENTRY)
+		return 0;
+	probe->instance_bytes = (u64)probe->maxactive * roundup_pow_of_two(each);
+	if (probe->session->instance_bytes + probe->instance_bytes <= most)
+		return 0;
+	snprintf(text, TL_TEXT_SIZE,
+		 "its %u instances take %llu KiB, and all of a session's at most %llu: lower maxactive",
+		 probe->maxactive, probe->instance_bytes >> 10, most >> 10);
+	return -E2BIG;
+}
+
+static int tl_probe_check(struct tl_probe *probe, char *text)
 {
 	u32 size = probe->entry.size + probe->ret.size;
 
@@ -102,12 +128,13 @@ static int tl_probe_check(const struct tl_probe *probe, char *text)
 			 KRETPROBE_MAX_DATA_SIZE - sizeof(struct tl_call), probe->entry.size);
 		return -E2BIG;
 	}
-	return 0;
+	return tl_probe_check_memory(probe, text);
 }
 
 static int tl_probe_programs(struct tl_probe *probe, const struct tl_probe_request *request,
 			     char *text)
 {
+	/* An address in the middle of a function is found out when it is registered. */
 	enum tl_site site = request->offset ? TL_AT_OFFSET : TL_AT_ENTRY;
 	int error = 0;
 
@@ -127,6 +154,35 @@ static int tl_probe_programs(struct tl_probe *probe, const struct tl_probe_reque
 	if (!error)
 		error = tl_probe_check(probe, text);
 	return error;
+}
+
+/* Only entry probes can be elsewhere; kernels before 5.18 don't say. */
+static bool tl_at_function_entry(const struct kprobe *kp)
+{
+#ifdef KPROBE_FLAG_ON_FUNC_ENTRY
+	return kp->flags & KPROBE_FLAG_ON_FUNC_ENTRY;
+#else
+	return true;
+#endif
+}
+
+/*
+ * Whether there is a trap now. The kernel says yes also when kprobes or ftrace are
+ * switched off, and plants nothing.
+ */
+static bool tl_probe_armed(const struct tl_probe *probe)
+{
+	u8 now[TRAPLINE_SITE_BYTES];
+	u8 size = tl_site_read(probe->address, now);
+
+	switch (probe->before[0]) {
+	case INT3_INSN_OPCODE:
+	case CALL_INSN_OPCODE:
+	case JMP32_INSN_OPCODE:
+		return true;	/* somebody else's trap was there before */
+	default:
+		return size && memcmp(now, probe->before, min(size, probe->before_size));
+	}
 }
 
 /* Registered disarmed, so that the site is read as it was found; then armed. */
@@ -155,18 +211,27 @@ static int tl_probe_register(struct tl_probe *probe)
 	default:
 		probe->rp.entry_handler = tl_handler_call_entry(probe);
 		probe->rp.handler = tl_handler_call_return(probe);
-		probe->rp.data_size = sizeof(struct tl_call) + probe->entry.size;
+		probe->rp.data_size = tl_probe_data_size(probe);
 		probe->rp.maxactive = probe->maxactive;
 		error = register_kretprobe(&probe->rp);
 		break;
 	}
 	if (error)
 		return error;
+	if (!probe->offset && !tl_at_function_entry(kp)) {
+		/* Arguments are not where its program, verified for an entry, looks. */
+		unregister_kprobe(kp);
+		return -EDOM;
+	}
 
 	probe->planted = true;
+	probe->session->instance_bytes += probe->instance_bytes;
 	probe->address = (u64)kp->addr;
 	probe->before_size = tl_site_read(probe->address, probe->before);
-	return enable_kprobe(kp);
+	error = enable_kprobe(kp);
+	if (!error && !tl_probe_armed(probe))
+		error = -EOPNOTSUPP;
+	return error;
 }
 
 /*
@@ -199,6 +264,8 @@ struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_prob
 	error = tl_probe_register(probe);
 	if (error) {
 		tl_probe_refusal(probe, error, text);
+		if (error == -EDOM)
+			error = -EINVAL;
 		tl_probes_lift(&probe, 1);
 		goto fail;
 	}
@@ -237,8 +304,12 @@ void tl_probes_lift(struct tl_probe **probes, unsigned int count)
 
 		tl_probes_lift_batch(probes, n, true);
 		tl_probes_lift_batch(probes, n, false);
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
+			if (!probes[i]->planted)
+				continue;
 			probes[i]->planted = false;
+			probes[i]->session->instance_bytes -= probes[i]->instance_bytes;
+		}
 		probes += n;
 		count -= n;
 		cond_resched();
@@ -294,4 +365,11 @@ void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *s
 u8 tl_probe_site(const struct tl_probe *probe, u8 *now)
 {
 	return tl_site_read(probe->address, now);
+}
+
+/* Whether the trap is there: not lifted, nor gone with the module that it was in. */
+bool tl_probe_in_place(const struct tl_probe *probe)
+{
+	return probe->planted &&
+	       !(tl_probe_kprobe((struct tl_probe *)probe)->flags & KPROBE_FLAG_GONE);
 }

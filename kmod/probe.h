@@ -50,6 +50,7 @@ struct tl_probe {
 
 	bool planted;
 	u32 maxactive;
+	u64 instance_bytes;		/* memory of its kretprobe instances */
 	u64 address;			/* where the trap is, or was */
 	u64 offset;			/* bytes from symbol */
 	u64 missed_recursion;		/* the kernel's counters at START ... */
@@ -81,6 +82,7 @@ void tl_probes_lift(struct tl_probe **probes, unsigned int count);
 void tl_probe_free(struct tl_probe *probe);
 void tl_probe_begin(struct tl_probe *probe);
 void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *sum);
+bool tl_probe_in_place(const struct tl_probe *probe);
 u8 tl_probe_site(const struct tl_probe *probe, u8 *now);
 u32 tl_maxactive_default(void);
 

@@ -102,7 +102,7 @@ int tl_ring_map(struct tl_ring *ring, struct vm_area_struct *vma, unsigned long 
 		tl_vm_flags(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
 		return vm_insert_page(vma, at, ring->consumer);
 	}
-	if (vma->vm_flags & VM_WRITE)
+	if ((vma->vm_flags & (VM_READ | VM_WRITE)) != VM_READ)
 		return -EACCES;
 	tl_vm_flags(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
 	for (i = 0; i < count; i++, at += PAGE_SIZE) {

@@ -7,6 +7,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include "session.h"
 
 /* How often rings are looked at for those who poll. */
@@ -20,10 +21,16 @@ static struct tl_ring *tl_session_ring(const struct tl_session *session, int cpu
 	return per_cpu_ptr(session->rings, cpu);
 }
 
-/* The largest ring that all CPUs can have: together 1/16 of RAM at most. */
+/* What a session may take for its rings, and again for its kretprobe instances. */
+u64 tl_session_memory_max(void)
+{
+	return (u64)totalram_pages() << (PAGE_SHIFT - 4);
+}
+
+/* The largest ring that all CPUs can have; the smallest there is, whatever the RAM. */
 u64 tl_session_ring_max(void)
 {
-	u64 each = div_u64((u64)totalram_pages() << (PAGE_SHIFT - 4), num_possible_cpus());
+	u64 each = div_u64(tl_session_memory_max(), num_possible_cpus());
 
 	each = min_t(u64, each, TRAPLINE_RING_MAX);
 	return each < TRAPLINE_RING_MIN ? TRAPLINE_RING_MIN : rounddown_pow_of_two(each);
@@ -62,14 +69,15 @@ static enum hrtimer_restart tl_session_wake(struct hrtimer *timer)
 	 * A poller that is missed here has queued itself and starts the timer. Started
 	 * here too, not forwarded: he may be doing so at this moment.
 	 */
-	if (waitqueue_active(&session->readers))
+	if (wq_has_sleeper(&session->readers))
 		hrtimer_start(timer, ns_to_ktime(TL_WAKE_INTERVAL_NS), HRTIMER_MODE_REL);
 	return HRTIMER_NORESTART;
 }
 
-/* Before somebody waits in session->readers. */
+/* When somebody has queued himself in session->readers. */
 void tl_session_arm(struct tl_session *session)
 {
+	smp_mb();	/* pairs with wq_has_sleeper(): queued, then the timer looked at */
 	if (!hrtimer_is_queued(&session->wake))
 		hrtimer_start(&session->wake, ns_to_ktime(TL_WAKE_INTERVAL_NS), HRTIMER_MODE_REL);
 }
@@ -117,8 +125,11 @@ static void tl_session_free_metadata(struct tl_session *session)
 	kvfree(session->metadata);
 }
 
-/* Lifts @only, or everything. */
-void tl_session_lift(struct tl_session *session, struct tl_probe *only)
+/*
+ * Lifts @only, or everything, as far as it comes until ktime_get() is past @until.
+ * Returns whether it was done.
+ */
+bool tl_session_lift(struct tl_session *session, struct tl_probe *only, ktime_t until)
 {
 	struct tl_probe *batch[64];
 	struct tl_probe *probe;
@@ -128,7 +139,7 @@ void tl_session_lift(struct tl_session *session, struct tl_probe *only)
 	if (only) {
 		session->planted -= only->planted;
 		tl_probes_lift(&only, 1);
-		return;
+		return true;
 	}
 	xa_for_each(&session->probes, id, probe) {
 		if (!probe->planted)
@@ -138,9 +149,12 @@ void tl_session_lift(struct tl_session *session, struct tl_probe *only)
 		if (n == ARRAY_SIZE(batch)) {
 			tl_probes_lift(batch, n);
 			n = 0;
+			if (ktime_after(ktime_get(), until))
+				return !session->planted;
 		}
 	}
 	tl_probes_lift(batch, n);
+	return true;
 }
 
 /* The last descriptor and mapping are gone, however their owner went. */
@@ -154,7 +168,8 @@ void tl_session_destroy(struct tl_session *session)
 	mutex_unlock(&tl_sessions_lock);
 
 	WRITE_ONCE(session->active, false);
-	tl_session_lift(session, NULL);
+	tl_session_lift(session, NULL, KTIME_MAX);
+	kick_all_cpus_sync();	/* see tl_session_wait_for_handlers() */
 	tl_filter_destroy(&session->filter);
 	hrtimer_cancel(&session->wake);
 	xa_for_each(&session->probes, id, probe) {
@@ -277,19 +292,24 @@ int tl_session_metadata(struct tl_session *session, u64 offset, const void *data
 			const char **text)
 {
 	const u32 room = PAGE_SIZE - sizeof(struct tl_page_head);
+	u32 end = offset + bytes;
 
 	lockdep_assert_held(&session->lock);
+	if (!bytes) {
+		*text = "DATA is empty";
+		return -EINVAL;
+	}
 	if (offset != session->metadata_bytes) {
 		*text = "metadata comes in order, without gaps";
 		return -EINVAL;
 	}
-	if (offset + bytes > TRAPLINE_METADATA_MAX) {
-		*text = "metadata is 1 MiB at most";
-		return -E2BIG;
-	}
 	if (session->active || session->generation) {
 		*text = "metadata comes before the session is started";
 		return -EBUSY;
+	}
+	if (offset + bytes > TRAPLINE_METADATA_MAX) {
+		*text = "metadata is 1 MiB at most";
+		return -E2BIG;
 	}
 	if (!session->metadata)
 		session->metadata = kvcalloc(DIV_ROUND_UP(TRAPLINE_METADATA_MAX, room),
@@ -297,22 +317,33 @@ int tl_session_metadata(struct tl_session *session, u64 offset, const void *data
 	*text = "no memory for the metadata";
 	if (!session->metadata)
 		return -ENOMEM;
-	while (bytes) {
-		u32 used = session->metadata_bytes % room;
-		u32 piece = min(bytes, room - used);
-		struct page *page;
-
-		if (!used && session->metadata_pages == session->metadata_bytes / room &&
-		    tl_session_metadata_page(session))
+	/* Pages first: what fails after that leaves nothing half done. */
+	while ((u64)session->metadata_pages * room < end)
+		if (tl_session_metadata_page(session))
 			return -ENOMEM;
-		page = session->metadata[session->metadata_pages - 1];
+	if (tl_session_publish_metadata(session))
+		return -ENOMEM;
+	while (session->metadata_bytes < end) {
+		struct page *page = session->metadata[session->metadata_bytes / room];
+		u32 used = session->metadata_bytes % room;
+		u32 piece = min(end - session->metadata_bytes, room - used);
+
 		memcpy(page_address(page) + sizeof(struct tl_page_head) + used, data, piece);
 		tl_page_seal(page, used + piece);
 		session->metadata_bytes += piece;
 		data += piece;
-		bytes -= piece;
 	}
-	return tl_session_publish_metadata(session);
+	return 0;
+}
+
+/*
+ * Handlers run with preemption disabled, so a grace period waits for them; in the idle
+ * loop, where RCU doesn't look, with interrupts off, so that an interrupt does.
+ */
+static void tl_session_wait_for_handlers(void)
+{
+	synchronize_rcu();
+	kick_all_cpus_sync();
 }
 
 /* All probes begin together. */
@@ -340,7 +371,7 @@ struct tl_instant tl_session_stop(struct tl_session *session)
 
 	lockdep_assert_held(&session->lock);
 	WRITE_ONCE(session->active, false);
-	synchronize_rcu();
+	tl_session_wait_for_handlers();
 	now = tl_clock_instant(session->tsc);
 	for_each_possible_cpu(cpu)
 		tl_ring_finish(&tl_session_ring(session, cpu)->writer, now.ticks);
@@ -352,7 +383,8 @@ struct tl_instant tl_session_sync(struct tl_session *session)
 {
 	struct tl_instant now = tl_clock_instant(session->tsc);
 
-	synchronize_rcu();
+	/* Somebody watches: soon matters. A record of the idle loop may still come late. */
+	synchronize_rcu_expedited();
 	return now;
 }
 

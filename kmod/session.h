@@ -32,6 +32,7 @@ struct tl_session {
 	struct list_head list;		/* of all sessions */
 	struct xarray probes;		/* by event id, lifted ones included */
 	u32 planted;			/* probes in place */
+	u64 instance_bytes;		/* memory of planted probes' kretprobe instances */
 	u32 maxactive;			/* where a probe asks for nothing else */
 	u64 id;				/* random, names the session in memory images */
 	struct tl_ring_geometry geometry;
@@ -71,8 +72,9 @@ struct tl_instant tl_session_sync(struct tl_session *session);
 void tl_session_arm(struct tl_session *session);
 bool tl_session_readable(const struct tl_session *session);
 bool tl_session_tails_valid(const struct tl_session *session);
-void tl_session_lift(struct tl_session *session, struct tl_probe *only);
+bool tl_session_lift(struct tl_session *session, struct tl_probe *only, ktime_t until);
 void tl_session_totals(struct tl_session *session, u64 *recorded, u64 *lost);
+u64 tl_session_memory_max(void);
 u64 tl_session_ring_max(void);
 
 /* All sessions, for listing. */

@@ -28,8 +28,10 @@
  *     EXCLUDE_TGID  never record this thread group, named the same way.
  *     reply: RING_SIZE, CHUNK_SIZE, CPUS, MAXACTIVE
  *     errors: EBUSY configured already; ERANGE size or maxactive out of limits;
+ *             EINTR killed meanwhile;
  *             ENOMEM; E2BIG all rings together exceed 1/16 of RAM; ESRCH no such
- *             task
+ *             task. A task between its fork and its first run may be taken for its
+ *             pid's former owner, and not recorded.
  *   METADATA      FD OFFSET DATA
  *     Stores a piece of the trace's CTF metadata, for whoever reads the rings
  *     out of a memory image. Pieces in order; 1 MiB at most; before START.
@@ -43,6 +45,7 @@
  *     reply: VERDICTS: nest of TRAPLINE_A_VERDICT, each EVENT_ID, ERROR
  *            (0 or a positive errno), ADDRESS, [TEXT]
  *   PROBE_DELETE  FD [EVENT_ID]    lifts one probe, or all; counters stay
+ *     errors: EAGAIN some 50 ms were up and more probes are planted: send it again
  *   START         FD               reply: TICKS, MONOTONIC, REALTIME
  *   STOP          FD               reply: TICKS, MONOTONIC, REALTIME
  *     After STOP nothing is in flight: open chunks are closed, counters final.
@@ -57,7 +60,7 @@
  *     (array of struct trapline_pending)
  *   SITE_READ     FD EVENT_ID
  *     reply: ADDRESS, BYTES_BEFORE (as found when the probe was added),
- *            BYTES_NOW (TRAPLINE_SITE_BYTES each)
+ *            BYTES_NOW (TRAPLINE_SITE_BYTES each, less where the text ends)
  *   SESSION_LIST  FD               dump; a message a session: SESSION, a nest of
  *     trapline_session_attr
  *
@@ -94,7 +97,8 @@
  * mmap: the ring of CPU n starts at file offset n * TRAPLINE_MMAP_STRIDE.
  *   + 0          consumer page, one page, PROT_READ | PROT_WRITE, MAP_SHARED
  *   + page size  control page and data, page size + ring size, PROT_READ
- * Each is mapped whole, and as nothing else: EINVAL for another offset or size,
+ * Each is mapped whole, and as nothing else: EINVAL for another offset or size, or
+ * before CONFIGURE,
  * EACCES for another protection or a private mapping, ENXIO where n is no CPU.
  */
 #define TRAPLINE_MMAP_STRIDE	0x100000000ULL

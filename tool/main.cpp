@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // trapline: the commands' front door.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,7 +67,15 @@ void complain(const char* what, const std::string& hint) {
 
 } // namespace
 
+// Else a file of our own would become what we print to.
+void hold_standard_descriptors() {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            std::_Exit(trapline::Error::failed);
+}
+
 int main(int argc, char** argv) {
+    hold_standard_descriptors();
     try {
         return run({argv + 1, argv + argc});
     } catch (const trapline::Error& error) {

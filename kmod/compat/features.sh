@@ -41,10 +41,6 @@ feature TL_HAVE_DUMP_INFO_ATTRS "$@" <<-C
 	void *tl_f(struct netlink_callback *cb);
 	void *tl_f(struct netlink_callback *cb) { return genl_dumpit_info(cb)->attrs; }
 	C
-feature TL_HAVE_RESV_START_OP "$@" <<-C
-	#include <net/genetlink.h>
-	int tl_f(struct genl_family *f); int tl_f(struct genl_family *f) { return f->resv_start_op; }
-	C
 feature TL_HAVE_PCPU_HOT "$@" <<-C
 	#include <linux/preempt.h>
 	#include <asm/current.h>

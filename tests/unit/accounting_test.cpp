@@ -70,9 +70,10 @@ TEST(Accounting, CausesOfDrops) {
     c.lost_full = 3;
     c.lost_nested = 2;
     c.lost_too_big = 1;
-    EXPECT_EQ(notes(account("f", TRAPLINE_ENTRY, c)),
-              "f: 6 dropped: 3 with the ring full (raise --buffer-size), 2 nested in another record, "
-              "1 too big for a chunk (raise --buffer-size)\n");
+    EXPECT_EQ(
+        notes(account("f", TRAPLINE_ENTRY, c)),
+        "f: 6 dropped: 3 with the ring full (raise --buffer-size), 2 nested in another record, "
+        "1 too big for a chunk (raise --buffer-size)\n");
     EXPECT_EQ(lost_records(c), 6U);
 }
 

@@ -93,6 +93,13 @@ TEST(Modprobe, KernelsThatCannot) {
     EXPECT_EQ(explain_modprobe(out).failure(), LoadFailure::no_modules);
 }
 
+TEST(Modprobe, FileThatIsGone) {
+    ModprobeOutcome out = outcome("modprobe: ERROR: could not insert 'trapline': Unknown symbol in "
+                                  "module, or unknown parameter (see dmesg)\n");
+    out.file_gone = true;
+    EXPECT_EQ(explain_modprobe(out).failure(), LoadFailure::not_installed);
+}
+
 TEST(Modprobe, MissingItself) {
     ModprobeOutcome out = outcome("");
     out.status = 127;

@@ -35,6 +35,9 @@ public:
     // Now it executes COMMAND. CommandError if it could not.
     void let_go();
 
+    // Let go, and not known to have ended.
+    bool running() const { return !gate_ && !status_; }
+
     // Its exit status as a shell would give it, once it has ended.
     std::optional<int> ended();
 

@@ -24,6 +24,7 @@
 #include "output/json.h"
 #include "output/text.h"
 #include "trace/ctf_metadata.h"
+#include "util/size.h"
 
 namespace trapline {
 
@@ -51,6 +52,7 @@ public:
 
 private:
     void prepare();
+    void check_buffer_size() const;
     SessionConfig session_config() const;
     std::unique_ptr<Printer> printer() const;
     Ending wait();
@@ -82,9 +84,18 @@ SessionConfig Trace::session_config() const {
     return config;
 }
 
+void Trace::check_buffer_size() const {
+    const std::uint64_t most = session_->info().ring_max;
+    if (options_.buffer_size > most)
+        throw Error(fmt::format("--buffer-size: {} for each CPU would take more than 1/16 of RAM",
+                                format_size(options_.buffer_size)),
+                    fmt::format("at most {} here", format_size(most)));
+}
+
 // Everything but the start: if it throws, COMMAND has not run and no probe stays.
 void Trace::prepare() {
     session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
+    check_buffer_size();
     plan_ = plan_probes(options_.probes, options_.begin, Kallsyms(), Blacklist());
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, options_.json);
@@ -229,6 +240,11 @@ int Trace::run() {
         shower.finish(session_->stop());
     } catch (const OutputClosed&) {
         ending.output_closed = true;
+    } catch (...) {
+        if (child_ && child_->running())
+            say(fmt::format("trapline: the trace fails; {} (pid {}) goes on, untraced\n",
+                            options_.command.front(), child_->pid()));
+        throw;
     }
     if (ending.output_closed) {
         collector.end();

@@ -3,6 +3,7 @@
 #include "command/trace_options.h"
 
 #include <algorithm>
+#include <bit>
 #include <boost/program_options.hpp>
 #include <charconv>
 #include <cmath>
@@ -76,6 +77,16 @@ double parse_duration(const std::string& text) {
         throw UsageError(fmt::format("--duration: '{}' is not a number of seconds above 0", text),
                          see_help);
     return seconds;
+}
+
+std::uint64_t parse_buffer_size(const std::string& text) {
+    const std::uint64_t size = parse_size(text, "--buffer-size");
+    if (size < TRAPLINE_RING_MIN || size > TRAPLINE_RING_MAX || !std::has_single_bit(size))
+        throw UsageError(fmt::format("--buffer-size: '{}' is not a power of two from {} to {}",
+                                     text, format_size(TRAPLINE_RING_MIN),
+                                     format_size(TRAPLINE_RING_MAX)),
+                         see_help);
+    return size;
 }
 
 std::optional<trapline_probe_kind> command_wide_kind(const po::variables_map& given) {
@@ -157,7 +168,7 @@ TraceOptions parse_trace_options(const std::vector<std::string>& arguments) {
     if (given.count("output"))
         options.output = given["output"].as<std::string>();
     if (given.count("buffer-size"))
-        options.buffer_size = parse_size(given["buffer-size"].as<std::string>(), "--buffer-size");
+        options.buffer_size = parse_buffer_size(given["buffer-size"].as<std::string>());
     if (given.count("maxactive"))
         options.maxactive = parse_number(given["maxactive"].as<std::string>(), "--maxactive", 1);
 

@@ -189,6 +189,18 @@ bool wait_for_node() {
     return node_exists();
 }
 
+// Whether modules.dep names a file for our module that isn't there.
+bool module_file_gone(const std::string& release) {
+    const std::string folder = "/lib/modules/" + release + "/";
+    const std::string dependencies = read_file((folder + "modules.dep").c_str());
+    const std::size_t name = dependencies.find("/trapline.ko");
+    if (name == std::string::npos)
+        return false;
+    const std::size_t line = dependencies.rfind('\n', name) + 1; // npos + 1 is 0
+    const std::string path = dependencies.substr(line, dependencies.find(':', name) - line);
+    return access((path.starts_with('/') ? path : folder + path).c_str(), F_OK) != 0;
+}
+
 void load(const std::function<void(std::string_view)>& say) {
     if (geteuid() != 0)
         throw LoadError(LoadFailure::not_root,
@@ -203,10 +215,11 @@ void load(const std::function<void(std::string_view)>& say) {
         outcome.lockdown = read_lockdown();
         outcome.disabled = read_file("/proc/sys/kernel/modules_disabled").starts_with('1');
         outcome.modules = access("/proc/modules", F_OK) == 0;
+        outcome.file_gone = module_file_gone(outcome.release);
         throw explain_modprobe(outcome);
     }
     if (say)
-        say("loaded the trapline module");
+        say("trapline: loaded the trapline module");
 }
 
 } // namespace
@@ -247,6 +260,11 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                       sign_hint(release));
     if (contains_any(words, {"Operation not permitted", "Permission denied"}))
         return explain_permission(outcome);
+    // kmod says so too when the file that it was told of is not there any more.
+    if (contains_any(words, {"Unknown symbol", "unknown symbol"}) && outcome.file_gone)
+        return failed(LoadFailure::not_installed,
+                      fmt::format("its file for the running kernel {} is gone", release),
+                      build_hint(release));
     if (contains_any(words, {"Unknown symbol", "unknown symbol"}))
         return failed(LoadFailure::missing_symbols,
                       fmt::format("the running kernel {} lacks a function that it needs, most "

@@ -22,8 +22,10 @@ UniqueFd open_device() {
         if (device)
             return device;
         if (errno != EINTR)
-            throw explain_open(errno, geteuid(), read_lockdown());
+            break;
     }
+    const int code = errno; // before anything else is looked at
+    throw explain_open(code, geteuid(), read_lockdown());
 }
 
 std::size_t page_size() {
@@ -138,10 +140,18 @@ std::vector<Verdict> Session::add_probes(std::span<const ProbeRequest> probes,
 }
 
 void Session::delete_probe(std::optional<std::uint16_t> event_id) {
-    Message message = request(TRAPLINE_C_PROBE_DELETE);
-    if (event_id)
-        put_event_id(message.get(), *event_id);
-    channel_.request(std::move(message), event_id ? "lift a probe" : "lift the probes");
+    for (;;) {
+        Message message = request(TRAPLINE_C_PROBE_DELETE);
+        if (event_id)
+            put_event_id(message.get(), *event_id);
+        try {
+            channel_.request(std::move(message), event_id ? "lift a probe" : "lift the probes");
+            return;
+        } catch (const ControlError& error) {
+            if (error.code() != EAGAIN) // else its time was up, and more are planted
+                throw;
+        }
+    }
 }
 
 ClockAnchor Session::clock(trapline_command command, std::string_view what) {

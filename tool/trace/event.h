@@ -15,9 +15,9 @@
 namespace trapline {
 
 enum class FieldType : std::uint8_t {
-    raw,     // an unsigned number of `size` bytes, shown in hexadecimal
-    string,  // status, length, bytes: see shared/record.h
-    faults,  // u32: bit n set: the nth number among the fields could not be read
+    raw,    // an unsigned number of `size` bytes, shown in hexadecimal
+    string, // status, length, bytes: see shared/record.h
+    faults, // u32: bit n set: the nth number among the fields could not be read
 };
 
 struct Field {
