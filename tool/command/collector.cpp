@@ -3,6 +3,7 @@
 #include "command/collector.h"
 
 #include <cerrno>
+#include <fstream>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -17,6 +18,25 @@ namespace {
 // counted as dropped by the kernel side.
 constexpr std::size_t collected_limit = std::size_t{64} << 20;
 
+// The CPUs below `count` that there can be: "0-3,8-11". All, if nothing tells.
+std::vector<std::uint32_t> possible_cpus(std::uint32_t count) {
+    std::ifstream file("/sys/devices/system/cpu/possible");
+    std::vector<std::uint32_t> cpus;
+    std::uint32_t first = 0;
+    while (file >> first) {
+        std::uint32_t last = first;
+        if (file.peek() == '-')
+            file.ignore() >> last;
+        for (std::uint32_t cpu = first; cpu <= last && cpu < count; cpu++)
+            cpus.push_back(cpu);
+        file.ignore(); // the comma
+    }
+    if (cpus.empty())
+        for (std::uint32_t cpu = 0; cpu < count; cpu++)
+            cpus.push_back(cpu);
+    return cpus;
+}
+
 } // namespace
 
 Collector::Collector(const Session& session, std::uint32_t cpus,
@@ -24,7 +44,7 @@ Collector::Collector(const Session& session, std::uint32_t cpus,
     : session_fd_(session.fd()), end_(eventfd(0, EFD_CLOEXEC)) {
     if (!end_)
         throw errno_error("make an eventfd", errno);
-    for (std::uint32_t cpu = 0; cpu < cpus; cpu++) {
+    for (const std::uint32_t cpu : possible_cpus(cpus)) {
         RingMapping mapping = session.map_ring(cpu);
         RingReader reader(mapping.memory(), cpu);
         ring_size_ = mapping.memory().size;
@@ -63,10 +83,16 @@ bool Collector::drain_all() {
     bool any = false;
     for (Ring& ring : rings_) {
         Batch batch;
+        if (!spares_.empty()) {
+            batch = std::move(spares_.back());
+            spares_.pop_back();
+        }
         // No more than a ring holds: what is written meanwhile is for the next time.
         drain(ring.reader, ring.decoder, batch, ring_size_);
-        if (batch.empty())
+        if (batch.empty()) {
+            spares_.push_back(std::move(batch));
             continue;
+        }
         any = true;
         collected_bytes_ += batch.footprint();
         collected_.emplace_back(ring.reader.cpu(), std::move(batch));
@@ -95,8 +121,15 @@ void Collector::run() {
 
 void Collector::collect(Merger& merger) {
     std::vector<std::pair<std::uint32_t, Batch>> taken;
+    std::vector<Batch> spares;
+    for (std::size_t i = 0; i < rings_.size(); i++)
+        spares.push_back(merger.spare());
     {
         const std::lock_guard lock(mutex_);
+        while (spares_.size() < rings_.size()) {
+            spares_.push_back(std::move(spares.back()));
+            spares.pop_back();
+        }
         if (!failure_)
             drain_all();
         else

@@ -23,7 +23,8 @@ namespace trapline {
 
 class Collector {
 public:
-    // Maps the rings of a configured session. `layouts` must outlive the collector.
+    // Maps the rings of a configured session, those of possible CPUs below `cpus`. `layouts` must
+    // outlive the collector.
     Collector(const Session& session, std::uint32_t cpus, std::span<const EventLayout> layouts);
     Collector(const Collector&) = delete;
     Collector& operator=(const Collector&) = delete;
@@ -57,6 +58,7 @@ private:
     std::vector<Ring> rings_;
     std::vector<std::pair<std::uint32_t, Batch>> collected_;
     std::size_t collected_bytes_ = 0;
+    std::vector<Batch> spares_; // empty, with memory: fresh memory costs more than draining
     std::exception_ptr failure_;
     bool ending_ = false;
     std::mutex mutex_;
