@@ -55,7 +55,9 @@ std::string find_command(const std::string& name) {
     while (true) {
         const std::size_t colon = rest.find(':');
         std::string path(rest.substr(0, colon));
-        path = path.empty() ? name : path + "/" + name;
+        if (!path.empty())
+            path += '/';
+        path += name;
         if (is_file(path)) {
             if (access(path.c_str(), X_OK) == 0)
                 return path;
