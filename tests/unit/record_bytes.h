@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,10 +22,10 @@ public:
     }
 
     RecordBytes& string(std::uint16_t status, std::string_view text) {
-        const std::size_t at = bytes_.size() + 4;
         number(static_cast<std::uint32_t>(status | text.size() << 16));
-        bytes_.resize(at + (text.size() + 3) / 4 * 4);
-        std::memcpy(bytes_.data() + at, text.data(), text.size());
+        const auto bytes = std::as_bytes(std::span(text));
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+        bytes_.resize((bytes_.size() + 3) / 4 * 4);
         return *this;
     }
 
