@@ -4,6 +4,7 @@
 #include <linux/threads.h>
 #include <linux/vmalloc.h>
 #include "filter.h"
+#include "site.h"
 
 /*
  * wake_up_new_task(task): @task was made by current and has not run yet. A new
@@ -30,6 +31,7 @@ NOKPROBE_SYMBOL(tl_filter_born);
  */
 int tl_filter_restrict(struct tl_filter *filter, bool follow)
 {
+	struct tl_site_text before;
 	int error;
 
 	filter->members = __vmalloc(BITS_TO_LONGS(PID_MAX_LIMIT) * sizeof(long),
@@ -40,10 +42,11 @@ int tl_filter_restrict(struct tl_filter *filter, bool follow)
 	filter->born = (struct kprobe){
 		.symbol_name = "wake_up_new_task",
 		.pre_handler = tl_filter_born,
+		.flags = KPROBE_FLAG_DISABLED,
 	};
 	error = register_kprobe(&filter->born);
 	filter->watching = !error;
-	return error;
+	return error ?: tl_site_arm(&filter->born, &before);
 }
 
 void tl_filter_add(struct tl_filter *filter, pid_t tgid)

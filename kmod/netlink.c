@@ -658,7 +658,7 @@ static int tl_do_sync(struct sk_buff *skb, struct genl_info *info)
 
 static int tl_do_site_read(struct sk_buff *skb, struct genl_info *info)
 {
-	u8 now[TRAPLINE_SITE_BYTES];
+	struct tl_site_text now;
 	struct tl_session *session;
 	struct tl_probe *probe;
 	struct sk_buff *reply;
@@ -680,9 +680,10 @@ static int tl_do_site_read(struct sk_buff *skb, struct genl_info *info)
 	reply = tl_reply_new(info, TL_REPLY_SMALL, &header);
 	if (!reply)
 		goto out;
+	tl_site_read(&now, probe->address);
 	if (tl_put_u64_attr(reply, TRAPLINE_A_ADDRESS, probe->address) ||
-	    nla_put(reply, TRAPLINE_A_BYTES_BEFORE, probe->before_size, probe->before) ||
-	    nla_put(reply, TRAPLINE_A_BYTES_NOW, tl_probe_site(probe, now), now)) {
+	    nla_put(reply, TRAPLINE_A_BYTES_BEFORE, probe->before.size, probe->before.bytes) ||
+	    nla_put(reply, TRAPLINE_A_BYTES_NOW, now.size, now.bytes)) {
 		nlmsg_free(reply);
 		error = -EMSGSIZE;
 		goto out;

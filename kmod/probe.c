@@ -4,8 +4,6 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
-#include <asm/text-patching.h>
 #include "handler.h"
 #include "session.h"
 
@@ -20,26 +18,6 @@ static struct kprobe *tl_probe_kprobe(struct tl_probe *probe)
 	return probe->kind == TRAPLINE_ENTRY ? &probe->kp : &probe->rp.kp;
 }
 
-/*
- * x86: whether the 5 bytes that ftrace patches, now a nop or a call, begin in the 4
- * before @address, or, where it is known, at the function's start @offset before.
- */
-static bool tl_inside_ftrace_site(u64 address, u64 offset)
-{
-	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-	u8 found[sizeof(nop5)];
-	unsigned int back;
-
-	for (back = 1; back < sizeof(nop5); back++) {
-		if (copy_from_kernel_nofault(found, (void *)address - back, sizeof(found)))
-			return false;
-		if (!memcmp(found, nop5, sizeof(nop5)) ||
-		    (back == offset && found[0] == CALL_INSN_OPCODE))
-			return true;
-	}
-	return false;
-}
-
 /* Why the kernel refused, as far as it can be told. */
 static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 {
@@ -52,7 +30,7 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 		      "the kernel knows no such symbol, or its code is gone";
 		break;
 	case -EILSEQ:
-		why = tl_inside_ftrace_site((u64)kp->addr, probe->offset) ?
+		why = tl_site_inside_ftrace((u64)kp->addr, probe->offset) ?
 		      "it lies inside the 5 bytes at the function's start that ftrace patches" :
 		      "no instruction starts there";
 		break;
@@ -61,6 +39,9 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 			why = "a return can be trapped only from the function's start";
 		else
 			why = "the kernel allows no probe there: blacklisted, not kernel code, or code that it patches itself";
+		break;
+	case -ERANGE:
+		why = "OFFSET is outside of the function";
 		break;
 	case -EDOM:
 		why = "ADDRESS is in the middle of a function: OFFSET must say how far from its start";
@@ -76,16 +57,6 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 		break;
 	}
 	strscpy(text, why, TL_TEXT_SIZE);
-}
-
-/* The site as it is now: bytes read, 0 if it can't be. */
-static u8 tl_site_read(u64 address, u8 *bytes)
-{
-	u8 size = TRAPLINE_SITE_BYTES;
-
-	while (size && copy_from_kernel_nofault(bytes, (void *)address, size))
-		size--;
-	return size;
 }
 
 static u32 tl_probe_data_size(const struct tl_probe *probe)
@@ -166,25 +137,6 @@ static bool tl_at_function_entry(const struct kprobe *kp)
 #endif
 }
 
-/*
- * Whether there is a trap now. The kernel says yes also when kprobes or ftrace are
- * switched off, and plants nothing.
- */
-static bool tl_probe_armed(const struct tl_probe *probe)
-{
-	u8 now[TRAPLINE_SITE_BYTES];
-	u8 size = tl_site_read(probe->address, now);
-
-	switch (probe->before[0]) {
-	case INT3_INSN_OPCODE:
-	case CALL_INSN_OPCODE:
-	case JMP32_INSN_OPCODE:
-		return true;	/* somebody else's trap was there before */
-	default:
-		return size && memcmp(now, probe->before, min(size, probe->before_size));
-	}
-}
-
 /* Registered disarmed, so that the site is read as it was found; then armed. */
 static int tl_probe_register(struct tl_probe *probe)
 {
@@ -227,11 +179,8 @@ static int tl_probe_register(struct tl_probe *probe)
 	probe->planted = true;
 	probe->session->instance_bytes += probe->instance_bytes;
 	probe->address = (u64)kp->addr;
-	probe->before_size = tl_site_read(probe->address, probe->before);
-	error = enable_kprobe(kp);
-	if (!error && !tl_probe_armed(probe))
-		error = -EOPNOTSUPP;
-	return error;
+	error = probe->offset ? tl_site_check_offset(probe->address, probe->offset) : 0;
+	return error ?: tl_site_arm(kp, &probe->before);
 }
 
 /*
@@ -362,14 +311,10 @@ void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *s
 	sum->missed_maxactive = tl_probe_maxactive_misses(probe) - probe->missed_maxactive;
 }
 
-u8 tl_probe_site(const struct tl_probe *probe, u8 *now)
-{
-	return tl_site_read(probe->address, now);
-}
-
-/* Whether the trap is there: not lifted, nor gone with the module that it was in. */
+/* Whether the trap is there: not lifted, gone with its module, or switched off. */
 bool tl_probe_in_place(const struct tl_probe *probe)
 {
 	return probe->planted &&
-	       !(tl_probe_kprobe((struct tl_probe *)probe)->flags & KPROBE_FLAG_GONE);
+	       !(tl_probe_kprobe((struct tl_probe *)probe)->flags & KPROBE_FLAG_GONE) &&
+	       tl_site_trapped(&probe->before);
 }

@@ -6,6 +6,7 @@
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include "program.h"
+#include "site.h"
 #include "shared/trapline.h"
 
 struct tl_session;
@@ -56,8 +57,7 @@ struct tl_probe {
 	u64 missed_recursion;		/* the kernel's counters at START ... */
 	u64 missed_maxactive;
 	char *symbol;
-	u8 before[TRAPLINE_SITE_BYTES];	/* the site as it was found */
-	u8 before_size;
+	struct tl_site_text before;		/* the site as it was found */
 };
 
 /* What the sender of PROBE_ADD wants. Memory is his. */
@@ -83,7 +83,6 @@ void tl_probe_free(struct tl_probe *probe);
 void tl_probe_begin(struct tl_probe *probe);
 void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *sum);
 bool tl_probe_in_place(const struct tl_probe *probe);
-u8 tl_probe_site(const struct tl_probe *probe, u8 *now);
 u32 tl_maxactive_default(void);
 
 #endif

@@ -224,6 +224,8 @@ static int tl_session_make_filter(struct tl_session *session,
 	error = tl_filter_restrict(filter, config->follow);
 	if (error) {
 		*text = error == -ENOMEM ? "no memory for the filter" :
+			error == -EOPNOTSUPP ?
+			"no filter by process: kprobes are switched off: see /sys/kernel/debug/kprobes/enabled and the sysctl kernel.ftrace_enabled" :
 			"no filter by process: the kernel allows no probe on wake_up_new_task";
 		return error;
 	}

@@ -132,6 +132,8 @@ struct Plan {
     std::vector<std::string> shell_words; // for a script that names no interpreter
     std::optional<User> user;
     bool stdout_to_stderr = false;
+    sigset_t mask{};
+    bool pipe_ignored = false;
 };
 
 // In the child. What has to be done before exec is done before the gate: behind it
@@ -143,10 +145,8 @@ struct Plan {
         give_up(report, false);
     if (plan.stdout_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         give_up(report, false);
-    (void)std::signal(SIGPIPE, SIG_DFL);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr); // NOLINT(concurrency-mt-unsafe)
+    (void)std::signal(SIGPIPE, plan.pipe_ignored ? SIG_IGN : SIG_DFL);
+    sigprocmask(SIG_SETMASK, &plan.mask, nullptr); // NOLINT(concurrency-mt-unsafe)
     // A poll, not a read: who traces read() would see this one return.
     pollfd wait{gate, POLLIN, 0};
     while (poll(&wait, 1, -1) < 0 && errno == EINTR) {
@@ -166,9 +166,15 @@ int shell_status(int status) {
 } // namespace
 
 Child::Child(const std::vector<std::string>& command, const std::string& user,
-             bool stdout_to_stderr)
+             bool stdout_to_stderr, const Signals& signals)
     : path_(find_command(command.front())) {
-    Plan plan{path_, command, {"/bin/sh", path_}, find_user(user), stdout_to_stderr};
+    Plan plan{path_,
+              command,
+              {"/bin/sh", path_},
+              find_user(user),
+              stdout_to_stderr,
+              signals.inherited_mask(),
+              signals.inherited_pipe_ignored()};
     plan.shell_words.insert(plan.shell_words.end(), command.begin() + 1, command.end());
     Pipe gate = make_pipe();
     Pipe report = make_pipe();

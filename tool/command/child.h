@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "command/events.h"
 #include "util/error.h"
 #include "util/fd.h"
 
@@ -22,8 +23,9 @@ class Child {
 public:
     // Forks; the child waits to be let go and does nothing but wait. CommandError if
     // COMMAND is not there. `user`: run as him; empty: as we do. `stdout_to_stderr`: what
-    // it prints must not mix with events.
-    Child(const std::vector<std::string>& command, const std::string& user, bool stdout_to_stderr);
+    // it prints must not mix with events. `signals` says what it inherits of those.
+    Child(const std::vector<std::string>& command, const std::string& user, bool stdout_to_stderr,
+          const Signals& signals);
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
     // A child that was never let go ends without having run.

@@ -24,8 +24,8 @@ Signals::Signals() {
     sigemptyset(&set);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
         sigaddset(&set, number);
-    (void)std::signal(SIGPIPE, SIG_IGN);
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    inherited_pipe_ignored_ = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+    pthread_sigmask(SIG_BLOCK, &set, &inherited_mask_);
     fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!fd_)
         throw errno_error("make a signalfd", errno);

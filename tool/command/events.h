@@ -3,6 +3,7 @@
 // traced processes, the time, its own failure, the reader of its output going away.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -18,6 +19,10 @@ class Signals {
 public:
     Signals();
 
+    // As it was before: what COMMAND is to inherit.
+    const sigset_t& inherited_mask() const { return inherited_mask_; }
+    bool inherited_pipe_ignored() const { return inherited_pipe_ignored_; }
+
     int fd() const { return fd_.get(); }
 
     struct Signal {
@@ -27,6 +32,8 @@ public:
     std::optional<Signal> next(); // none: nothing is pending
 
 private:
+    sigset_t inherited_mask_{};
+    bool inherited_pipe_ignored_ = false;
     UniqueFd fd_;
 };
 

@@ -33,15 +33,25 @@ void add(ProbePlan& plan, const ProbeSpec& spec, const ResolvedProbe& resolved) 
 ProbePlan plan_probes(std::span<const ProbeSpec> specs, bool begin, const Kallsyms& kallsyms,
                       const Blacklist& blacklist) {
     ProbePlan plan;
+    std::string wrong;
+    std::string hint; // the first one's
     for (const ProbeSpec& spec : specs) {
-        const ResolvedProbe resolved = resolve(spec, kallsyms, blacklist);
-        if (begin && spec.kind == TRAPLINE_CALL) {
-            ProbeSpec entry = spec;
-            entry.kind = TRAPLINE_ENTRY;
-            add(plan, entry, resolved);
+        try {
+            const ResolvedProbe resolved = resolve(spec, kallsyms, blacklist);
+            if (begin && spec.kind == TRAPLINE_CALL) {
+                ProbeSpec entry = spec;
+                entry.kind = TRAPLINE_ENTRY;
+                add(plan, entry, resolved);
+            }
+            add(plan, spec, resolved);
+        } catch (const Error& error) {
+            wrong += fmt::format("{}{}", wrong.empty() ? "" : "\n", error.what());
+            if (hint.empty())
+                hint = error.hint();
         }
-        add(plan, spec, resolved);
     }
+    if (!wrong.empty())
+        throw Error(wrong, hint);
     return plan;
 }
 

@@ -31,18 +31,24 @@ Shower::Shower(Session& session, Collector& collector, std::uint32_t cpus,
 }
 
 Shower::~Shower() {
-    ending_ = true;
+    abandoned_ = true;
     if (thread_.joinable())
         thread_.join();
 }
 
-void Shower::begin(std::function<void()> failed) {
-    failed_ = std::move(failed);
-    thread_ = std::thread([this] { run(); });
+void Shower::begin(const Alarm& ended) {
+    thread_ = std::thread([this, &ended] {
+        run();
+        ended.raise();
+    });
 }
 
-void Shower::end() {
+void Shower::finish(const ClockAnchor& stop) {
+    stop_ = stop;
     ending_ = true;
+}
+
+void Shower::join() {
     if (thread_.joinable())
         thread_.join();
     if (failure_)
@@ -51,17 +57,23 @@ void Shower::end() {
 
 void Shower::run() {
     try {
-        while (!ending_) {
-            if (merger_.queued_events() == 0)
-                collector_.wait(100ms);
-            const auto begun = std::chrono::steady_clock::now();
-            show_until_synced();
-            std::this_thread::sleep_until(begun + sync_interval);
-        }
+        show();
     } catch (...) {
         failure_ = std::current_exception();
-        failed_();
     }
+}
+
+void Shower::show() {
+    while (!ending_ && !abandoned_) {
+        if (merger_.queued_events() == 0)
+            collector_.wait(100ms);
+        const auto begun = std::chrono::steady_clock::now();
+        show_until_synced();
+        if (!ending_)
+            std::this_thread::sleep_until(begun + sync_interval);
+    }
+    if (!abandoned_)
+        show_rest();
 }
 
 // What is older than a sync is visible once that returns, and shown once the rings have
@@ -77,8 +89,8 @@ void Shower::show_until_synced() {
     flush();
 }
 
-void Shower::finish(const ClockAnchor& stop) {
-    clock_.advance(stop);
+void Shower::show_rest() {
+    clock_.advance(stop_);
     collector_.collect(merger_);
     merger_.flush([this](const Event& event) { print(event); });
     flush();

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "command/collector.h"
+#include "command/events.h"
 #include "command/output_file.h"
 #include "control/session.h"
 #include "output/printer.h"
@@ -20,7 +21,7 @@ namespace trapline {
 
 class Shower {
 public:
-    // All must outlive it. The session is its thread's alone between begin() and end().
+    // All must outlive it.
     Shower(Session& session, Collector& collector, std::uint32_t cpus,
            std::span<const EventLayout> layouts, ClockConversion clock,
            std::unique_ptr<Printer> printer, OutputFile& output);
@@ -28,19 +29,24 @@ public:
     Shower& operator=(const Shower&) = delete;
     ~Shower();
 
-    // Shows until end(); `failed` is called, on the thread, when it can't go on.
-    void begin(std::function<void()> failed);
-    // Joins the thread, and throws what it failed with.
-    void end();
+    // Shows until told to finish. The thread raises `ended` when it has ended, well or not.
+    void begin(const Alarm& ended);
 
-    // After STOP, which returned `stop`: shows everything that is left.
+    // After STOP, which returned `stop`: the thread shows what is left, and ends.
     void finish(const ClockAnchor& stop);
 
+    // Joins the thread, which has ended or was told to, and throws what it failed with.
+    void join();
+
+    // Once joined.
     std::uint64_t stragglers() const { return merger_.stragglers(); }
+    std::size_t unshown() const { return merger_.queued_events(); }
 
 private:
     void run();
+    void show();
     void show_until_synced();
+    void show_rest();
     void print(const Event& event);
     void flush();
 
@@ -52,9 +58,10 @@ private:
     std::unique_ptr<Printer> printer_;
     OutputFile& output_;
     std::string text_;
+    ClockAnchor stop_; // written before ending_ is set
     std::atomic<bool> ending_ = false;
+    std::atomic<bool> abandoned_ = false; // end, and show nothing more
     std::exception_ptr failure_;
-    std::function<void()> failed_;
     std::thread thread_;
 };
 

@@ -57,15 +57,16 @@ private:
     std::unique_ptr<Printer> printer() const;
     Ending wait();
     void take_signal(Ending& ending);
-    bool account();
+    bool account(std::vector<ProbeReport> reports) const;
+    void wait_until_shown(Ending& ending);
     int finish_command(Ending& ending);
     void die_of_closed_output();
 
     const TraceOptions& options_;
+    OutputFile output_; // before the signals: opening a FIFO waits, and can be interrupted
     Signals signals_;
-    OutputFile output_;
     Watched watched_;
-    Alarm failed_;
+    Alarm shown_; // the thread that shows has ended
     std::optional<Session> session_;
     std::optional<Child> child_;
     std::uint32_t cpus_ = 0;
@@ -98,7 +99,7 @@ void Trace::prepare() {
     check_buffer_size();
     plan_ = plan_probes(options_.probes, options_.begin, Kallsyms(), Blacklist());
     if (!options_.command.empty())
-        child_.emplace(options_.command, options_.user, options_.json);
+        child_.emplace(options_.command, options_.user, options_.json, signals_);
     cpus_ = session_->configure(session_config()).cpus;
     session_->metadata(
         ctf_metadata(plan_.layouts, ClockDescription{session_->info().clock_name,
@@ -140,17 +141,17 @@ Ending Trace::wait() {
     Ending ending;
     while (true) {
         std::vector<pollfd> fds = {{signals_.fd(), POLLIN, 0},
-                                   {failed_.fd(), POLLIN, 0},
+                                   {shown_.fd(), POLLIN, 0},
                                    {deadline.fd(), POLLIN, 0},
                                    {child_ ? child_->pidfd() : -1, POLLIN, 0},
                                    // Nothing asked for: only that its reader has gone.
-                                   {options_.output.empty() ? STDOUT_FILENO : -1, 0, 0}};
+                                   {output_.fd(), 0, 0}};
         for (const UniqueFd& fd : watched_.fds())
             fds.push_back({fd.get(), POLLIN, 0});
         if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
             throw errno_error("wait for events", errno);
 
-        if (fds[4].revents & POLLERR) {
+        if (fds[4].revents & (POLLERR | POLLHUP | POLLNVAL)) {
             ending.output_closed = true;
             return ending;
         }
@@ -170,11 +171,12 @@ Ending Trace::wait() {
     }
 }
 
-// Says what became of every hit. Returns whether any event was lost.
-bool Trace::account() {
+// Says what became of every hit, by `reports` from after the stop. Returns whether any
+// event was lost.
+bool Trace::account(std::vector<ProbeReport> reports) const {
     std::vector<ProbeAccount> accounts;
+    std::string gone;
     bool lost = false;
-    std::vector<ProbeReport> reports = session_->probes(true);
     for (ProbeReport& report : reports) {
         const auto layout =
             std::find_if(plan_.layouts.begin(), plan_.layouts.end(),
@@ -185,12 +187,36 @@ bool Trace::account() {
         account.counters = report.counters;
         account.maxactive = report.maxactive;
         account.pending = std::move(report.pending);
-        lost = lost || lost_records(report.counters) != 0 ||
+        if (report.lifted)
+            gone +=
+                fmt::format("trapline: {}: its trap was gone at the end (its module unloaded, or "
+                            "kprobes switched off); later calls are not counted\n",
+                            account.name);
+        lost = lost || report.lifted || lost_records(report.counters) != 0 ||
                report.counters.missed_recursion != 0 || report.counters.missed_maxactive != 0;
         accounts.push_back(std::move(account));
     }
-    say(accounting_text(accounts));
+    say(accounting_text(accounts) + gone);
     return lost;
+}
+
+// The traps are lifted; what was recorded is still being shown, as fast as its reader
+// takes it. A signal now means: no more of that.
+void Trace::wait_until_shown(Ending& ending) {
+    while (true) {
+        pollfd fds[] = {{signals_.fd(), POLLIN, 0}, {shown_.fd(), POLLIN, 0}};
+        poll(fds, 2, -1);
+        if (fds[1].revents)
+            return;
+        if (!fds[0].revents)
+            continue;
+        if (const auto signal = signals_.next()) {
+            if (child_ && !signal->from_terminal)
+                child_->signal(signal->number);
+            ending.signal = signal->number;
+            output_.cancel();
+        }
+    }
 }
 
 // After a time-out COMMAND goes on untraced, and its status is ours all the same.
@@ -206,9 +232,8 @@ int Trace::finish_command(Ending& ending) {
     return *ending.status;
 }
 
-// Quietly, as anybody who writes to a pipe that nobody reads, but with the probes lifted.
+// Quietly, as anybody who writes to a pipe that nobody reads. The probes are lifted by now.
 void Trace::die_of_closed_output() {
-    session_->delete_probe();
     (void)std::signal(SIGPIPE, SIG_DFL);
     sigset_t set;
     sigemptyset(&set);
@@ -224,9 +249,11 @@ int Trace::run() {
     Shower shower(*session_, collector, cpus_, plan_.layouts,
                   ClockConversion(session_->info().clock_hz, start), printer(), output_);
     Ending ending;
+    std::vector<ProbeReport> reports;
+    bool cancelled = false;
     try {
         collector.begin();
-        shower.begin([this] { failed_.raise(); });
+        shower.begin(shown_);
         if (child_)
             child_->let_go();
         else
@@ -235,23 +262,33 @@ int Trace::run() {
                                 ? options_.probes.front().text
                                 : fmt::format("{} probes", options_.probes.size())));
         ending = wait();
-        shower.end();
-        collector.end();
-        shower.finish(session_->stop());
+        // First of all, however long the rest may take.
+        const ClockAnchor stop = session_->stop();
+        reports = session_->probes(true);
+        session_->delete_probe();
+        shower.finish(stop);
+        if (ending.output_closed)
+            output_.cancel();
+        wait_until_shown(ending);
+        shower.join();
     } catch (const OutputClosed&) {
         ending.output_closed = true;
+    } catch (const OutputCancelled&) {
+        cancelled = true;
     } catch (...) {
+        output_.cancel(); // or the thread that shows may never end
         if (child_ && child_->running())
             say(fmt::format("trapline: the trace fails; {} (pid {}) goes on, untraced\n",
                             options_.command.front(), child_->pid()));
         throw;
     }
-    if (ending.output_closed) {
-        collector.end();
+    collector.end();
+    if (ending.output_closed)
         die_of_closed_output();
-    }
-    const bool lost = account();
-    session_->delete_probe();
+    const bool lost = account(std::move(reports));
+    if (cancelled)
+        say(fmt::format("trapline: interrupted: at least {} events were not shown\n",
+                        shower.unshown()));
     if (shower.stragglers() != 0)
         say(fmt::format("trapline: {} events came too late to be shown in their place; they are "
                         "marked [late]\n",

@@ -19,6 +19,8 @@ namespace po = boost::program_options;
 
 namespace {
 
+constexpr std::uint32_t pid_max = 1U << 22; // the kernel's, on 64 bits
+
 constexpr const char* see_help = "see: trapline trace --help";
 
 po::options_description visible_options() {
@@ -44,12 +46,14 @@ po::options_description visible_options() {
     return options;
 }
 
-std::uint32_t parse_number(std::string_view text, std::string_view option, std::uint32_t least) {
+std::uint32_t parse_number(std::string_view text, std::string_view option, std::uint32_t least,
+                           std::uint32_t most) {
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < least)
-        throw UsageError(fmt::format("{}: '{}' is not a number from {}", option, text, least),
-                         see_help);
+    if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+        throw UsageError(
+            fmt::format("{}: '{}' is not a number from {} to {}", option, text, least, most),
+            see_help);
     return value;
 }
 
@@ -62,7 +66,7 @@ std::vector<std::uint32_t> parse_pids(const std::vector<std::string>& lists) {
             throw UsageError(fmt::format("--pid: '{}' is not a list of process ids", list),
                              see_help);
         while (std::getline(stream, pid, ','))
-            pids.push_back(parse_number(pid, "--pid", 1));
+            pids.push_back(parse_number(pid, "--pid", 1, pid_max));
     }
     return pids;
 }
@@ -170,7 +174,8 @@ TraceOptions parse_trace_options(const std::vector<std::string>& arguments) {
     if (given.count("buffer-size"))
         options.buffer_size = parse_buffer_size(given["buffer-size"].as<std::string>());
     if (given.count("maxactive"))
-        options.maxactive = parse_number(given["maxactive"].as<std::string>(), "--maxactive", 1);
+        options.maxactive = parse_number(given["maxactive"].as<std::string>(), "--maxactive", 1,
+                                         TRAPLINE_MAXACTIVE_MAX);
 
     const auto kind = command_wide_kind(given);
     if (given.count("probe"))

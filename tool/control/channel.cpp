@@ -107,6 +107,7 @@ std::vector<Answer> Channel::dump(Message message, std::string_view what) {
 }
 
 Exchange Channel::exchange(nl_msg* message, std::string_view what, bool dump) {
+    const std::lock_guard lock(*mutex_);
     nlmsghdr* header = nlmsg_hdr(message);
     header->nlmsg_pid = nl_socket_get_local_port(socket_.get());
     header->nlmsg_seq = nl_socket_use_seq(socket_.get());

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// A generic netlink socket bound to the module's family: one request, its answers. For one
-// thread: another makes a Channel of its own (the session's descriptor serves both).
+// A generic netlink socket bound to the module's family: one request, its answers. May
+// be used by several threads: each exchange waits for the one before.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,7 @@ private:
     void send(nl_msg* message, std::string_view what);
 
     std::unique_ptr<nl_sock, SocketDeleter> socket_;
+    std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>(); // an exchange at a time
     int family_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // A session with the module: the descriptor that owns rings and probes, and the channel
-// that commands it. Not to be shared between threads; the mapped rings may be.
+// that commands it. Once configured, its commands may come from several threads.
 #pragma once
 
 #include <cstddef>

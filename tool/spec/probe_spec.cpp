@@ -123,8 +123,10 @@ private:
             return;
         const std::size_t from = at_;
         const std::uint64_t number = parse_digits(10);
-        if (number == 0 || number > UINT16_MAX)
+        if (number == 0)
             fail(from, "functions of one name are counted from 1");
+        if (number > UINT16_MAX)
+            fail(from, "there are not so many functions of one name");
         spec_.number = static_cast<unsigned>(number);
     }
 

@@ -137,3 +137,22 @@ front_door() {
 	expect_empty out
 }
 t "help, version, unknown subcommands" front_door
+
+hidden_offset() {
+	old=$(cat /proc/sys/kernel/kptr_restrict)
+	echo 2 >/proc/sys/kernel/kptr_restrict
+	trace kprobe:vfs_read+0x8000 -- touch ran
+	echo "$old" >/proc/sys/kernel/kptr_restrict
+	expect_status 125
+	expect_in err '[Oo]ffset|OFFSET'
+	[ ! -e ran ] || fail "COMMAND ran"
+}
+t "an offset outside the function is refused also where addresses are hidden" hidden_offset
+
+all_that_is_wrong() {
+	trace no_such_one no_such_other vfs_read -- true
+	expect_status 125
+	expect_in err 'no_such_one'
+	expect_in err 'no_such_other'
+}
+t "of several probes every wrong one is named" all_that_is_wrong

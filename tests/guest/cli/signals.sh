@@ -106,3 +106,56 @@ process_ends() {
 	expect_sums
 }
 t "-p PID,PID: these and their children only; ends when both have ended" process_ends
+
+stalled_reader() {
+	# Its reader sleeps; the pipe is soon full.
+	{ trapline trace kprobe:vfs_write -d 2 2>err & echo $! >tool; wait $!; echo $? >status; } </dev/null | sleep 30 &
+	until_true tracing_writes
+	dd if=/dev/zero of=/dev/null bs=1 count=20000 2>/dev/null
+	# After its two seconds nothing is planted any more, whoever reads or doesn't.
+	until_true [ ! -s $list ]
+	kill -0 "$(cat tool)" || fail "ended already: the reader did not stall it"
+	kill -TERM "$(cat tool)"
+	until_true [ -s status ]
+	expect_status 0
+	expect_in err 'events were not shown'
+	expect_sums
+	kill "$!" 2>/dev/null
+	true
+}
+tracing_writes() { grep -q vfs_write $list; }
+t "a reader that stalls delays neither the end nor a signal" stalled_reader
+
+fifo_nobody_opens() {
+	mkfifo fifo
+	timeout -s KILL 40 trapline trace vfs_read -o fifo 2>err </dev/null &
+	tool=$!
+	sleep 1
+	kill -TERM $tool
+	until_true sh -c '! kill -0 '$tool
+	no_probes
+}
+t "a trace into a FIFO that nobody opens can be ended" fifo_nobody_opens
+
+switched_off() {
+	echo 0 >/proc/sys/kernel/ftrace_enabled
+	trace kprobe:vfs_read+5 -- touch ran
+	echo 1 >/proc/sys/kernel/ftrace_enabled
+	expect_status 125
+	expect_in err 'ftrace_enabled'
+	[ ! -e ran ] || fail "COMMAND ran"
+	echo 0 >/sys/kernel/debug/kprobes/enabled
+	trace -d 1 vfs_read
+	echo 1 >/sys/kernel/debug/kprobes/enabled
+	expect_status 125
+	expect_in err 'kprobes/enabled'
+}
+t "kprobes that are switched off are told of, not traced silently" switched_off
+
+switched_off_later() {
+	trace --strict read_zero -- sh -c 'tl-calls 3; echo 0 >/sys/kernel/debug/kprobes/enabled; tl-calls 3'
+	echo 1 >/sys/kernel/debug/kprobes/enabled
+	expect_status 3
+	expect_in err 'read_zero: its trap was gone at the end'
+}
+t "traps that went away during the trace are told of, and a loss" switched_off_later

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/* site.c - the kernel's text where a trap is, read and judged */
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <asm/text-patching.h>
+#include "site.h"
+
+void tl_site_read(struct tl_site_text *site, u64 address)
+{
+	site->address = address;
+	site->size = TRAPLINE_SITE_BYTES;
+	while (site->size &&
+	       copy_from_kernel_nofault(site->bytes, (void *)address, site->size))
+		site->size--;
+}
+
+/*
+ * Whether there is a trap now where @before was found. The kernel says that it has
+ * planted also when kprobes or ftrace are switched off, and plants nothing.
+ */
+bool tl_site_trapped(const struct tl_site_text *before)
+{
+	struct tl_site_text now;
+
+	switch (before->bytes[0]) {
+	case INT3_INSN_OPCODE:
+	case CALL_INSN_OPCODE:
+	case JMP32_INSN_OPCODE:
+		return true;	/* somebody else's trap was there before */
+	default:
+		tl_site_read(&now, before->address);
+		return now.size &&
+		       memcmp(now.bytes, before->bytes, min(now.size, before->size));
+	}
+}
+
+/*
+ * x86: whether the 5 bytes that ftrace patches, now a nop or a call, begin in the 4
+ * before @address, or, where it is known, at the function's start @offset before.
+ */
+bool tl_site_inside_ftrace(u64 address, u64 offset)
+{
+	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	u8 found[sizeof(nop5)];
+	unsigned int back;
+
+	for (back = 1; back < sizeof(nop5); back++) {
+		if (copy_from_kernel_nofault(found, (void *)address - back, sizeof(found)))
+			return false;
+		if (!memcmp(found, nop5, sizeof(nop5)) ||
+		    (back == offset && found[0] == CALL_INSN_OPCODE))
+			return true;
+	}
+	return false;
+}
+
+/* Whether @address is @offset bytes into its function; the kernel doesn't ask. */
+int tl_site_check_offset(u64 address, u64 offset)
+{
+	char *name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
+	unsigned long found;
+	char *plus;
+	int error = 0;
+
+	if (!name)
+		return -ENOMEM;
+	sprint_symbol(name, address);	/* name+0x10/0x80 [module] */
+	plus = strrchr(name, '+');
+	if (plus && sscanf(plus, "+0x%lx/", &found) == 1 && found != offset)
+		error = -ERANGE;
+	kfree(name);
+	return error;
+}
+
+/*
+ * Arms @kp, which is registered disabled: its site as it was found goes to @before.
+ * -EOPNOTSUPP if nothing was planted.
+ */
+int tl_site_arm(struct kprobe *kp, struct tl_site_text *before)
+{
+	int error;
+
+	tl_site_read(before, (u64)kp->addr);
+	error = enable_kprobe(kp);
+	if (!error && !tl_site_trapped(before))
+		error = -EOPNOTSUPP;
+	return error;
+}
