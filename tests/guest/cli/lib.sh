@@ -50,7 +50,7 @@ fail() {
 # Lifting ends when the tool has: but an unregistered probe may show for a moment.
 no_probes() {
 	local tries=0
-	while [ -s $list ]; do
+	while grep -q . $list; do # its size is always 0
 		tries=$((tries + 1))
 		[ $tries -lt 10 ] || { say "probes are left:" && cat $list && return 1; }
 		sleep 0.1
