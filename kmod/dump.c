@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * dump.c - PROBE_DUMP and SESSION_LIST
+ *
+ * A dump begins in the sender's context, where its descriptor is looked up, and goes
+ * on in the context of whoever receives: what it needs is held until it is done.
+ */
+#include <linux/file.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include "dump.h"
+#include "netlink.h"
+#include "pending.h"
+#include "session.h"
+
+/* Pending calls that one dump can list, of all probes. */
+#define TL_PENDING_ROOM		1024
+
+/* What a dump keeps between its messages, whose receivers may be others. */
+struct tl_dump {
+	struct file *file;
+	struct tl_session *session;	/* the asker's */
+	struct tl_pending *pending;
+	unsigned int pending_count;
+	bool with_pending;
+	unsigned long next;
+	int error;			/* of .start, with its words: */
+	struct netlink_ext_ack refusal;
+};
+
+static struct tl_dump *tl_dump_of(struct netlink_callback *cb)
+{
+	return (struct tl_dump *)cb->args[0];
+}
+
+int tl_dump_start(struct netlink_callback *cb)
+{
+	struct nlattr **attrs = tl_dump_attrs(cb);
+	struct tl_session *session;
+	struct tl_dump *dump;
+
+	dump = kzalloc(sizeof(*dump), GFP_KERNEL);
+	if (!dump)
+		return -ENOMEM;
+	cb->args[0] = (long)dump;
+	session = tl_session_get(attrs, &dump->refusal, &dump->file);
+	if (IS_ERR(session)) {
+		dump->error = PTR_ERR(session);
+		return 0;
+	}
+	dump->session = session;
+	if (nla_get_flag(attrs[TRAPLINE_A_PENDING])) {
+		dump->pending = kvcalloc(TL_PENDING_ROOM, sizeof(*dump->pending), GFP_KERNEL);
+		if (!dump->pending) {
+			dump->error = -ENOMEM;
+			return 0;
+		}
+		mutex_lock(&session->lock);
+		dump->pending_count = tl_pending_find(session, dump->pending, TL_PENDING_ROOM);
+		mutex_unlock(&session->lock);
+	}
+	return 0;
+}
+
+/* A refusal of .start: told here, for only here is there an extended ack (before 6.8). */
+static int tl_dump_refused(const struct tl_dump *dump, struct netlink_callback *cb)
+{
+	if (dump->error && cb->extack)
+		*cb->extack = dump->refusal;
+	return dump->error;
+}
+
+int tl_dump_done(struct netlink_callback *cb)
+{
+	struct tl_dump *dump = tl_dump_of(cb);
+
+	if (!dump)
+		return 0;
+	kvfree(dump->pending);
+	if (dump->session)
+		fput(dump->file);
+	kfree(dump);
+	cb->args[0] = 0;
+	return 0;
+}
+
+static int tl_put_pending(struct sk_buff *skb, const struct tl_dump *dump, u16 id)
+{
+	unsigned int count = 0;
+	unsigned int i;
+	struct trapline_pending *calls;
+	struct nlattr *attr;
+
+	for (i = 0; i < dump->pending_count; i++)
+		count += dump->pending[i].id == id;
+	count = min_t(unsigned int, count, TRAPLINE_PENDING_MAX);
+	if (!count)
+		return 0;
+	attr = nla_reserve_64bit(skb, TRAPLINE_P_PENDING_CALLS, count * sizeof(*calls),
+				 TRAPLINE_P_PAD);
+	if (!attr)
+		return -EMSGSIZE;
+	calls = nla_data(attr);
+	for (i = 0; count; i++) {
+		if (dump->pending[i].id != id)
+			continue;
+		*calls++ = dump->pending[i].call;
+		count--;
+	}
+	return 0;
+}
+
+static int tl_put_probe(struct sk_buff *skb, const struct tl_dump *dump,
+			const struct tl_probe *probe)
+{
+	struct nlattr *nest = nla_nest_start(skb, TRAPLINE_A_PROBE);
+	struct trapline_counters counters;
+
+	if (!nest)
+		return -EMSGSIZE;
+	tl_probe_counters(probe, &counters);
+	if (nla_put_u8(skb, TRAPLINE_P_KIND, probe->kind) ||
+	    nla_put_u16(skb, TRAPLINE_P_EVENT_ID, probe->id) ||
+	    nla_put_string(skb, TRAPLINE_P_SYMBOL, probe->symbol) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_P_OFFSET, probe->offset, TRAPLINE_P_PAD) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_P_ADDRESS, probe->address, TRAPLINE_P_PAD) ||
+	    nla_put_u32(skb, TRAPLINE_P_MAXACTIVE, probe->maxactive) ||
+	    (!tl_probe_in_place(probe) && nla_put_flag(skb, TRAPLINE_P_LIFTED)) ||
+	    nla_put_64bit(skb, TRAPLINE_P_COUNTERS, sizeof(counters), &counters,
+			  TRAPLINE_P_PAD) ||
+	    tl_put_pending(skb, dump, probe->id)) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static void *tl_dump_header(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+{
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &tl_family,
+			   NLM_F_MULTI, cmd);
+}
+
+int tl_dump_probes(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct tl_dump *dump = tl_dump_of(cb);
+	struct tl_session *session = dump->session;
+	struct tl_probe *probe;
+	unsigned long id;
+	int error = tl_dump_refused(dump, cb);
+
+	if (error)
+		return error;
+	mutex_lock(&session->lock);
+	xa_for_each_start(&session->probes, id, probe, dump->next) {
+		void *header = tl_dump_header(skb, cb, TRAPLINE_C_PROBE_DUMP);
+
+		if (!header || tl_put_probe(skb, dump, probe)) {
+			if (header)
+				genlmsg_cancel(skb, header);
+			error = -EMSGSIZE;
+			break;
+		}
+		genlmsg_end(skb, header);
+		dump->next = id + 1;
+	}
+	mutex_unlock(&session->lock);
+	/* Only a message that didn't fit by itself is an error. */
+	return skb->len ?: error;
+}
+
+static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool own)
+{
+	struct nlattr *nest = nla_nest_start(skb, TRAPLINE_A_SESSION);
+	u64 recorded, lost;
+	u64 size = READ_ONCE(session->rings) ? session->geometry.size : 0;
+
+	if (!nest)
+		return -EMSGSIZE;
+	tl_session_totals(session, &recorded, &lost);
+	if (nla_put_u32(skb, TRAPLINE_S_TGID, session->owner) ||
+	    nla_put_string(skb, TRAPLINE_S_COMM, session->comm) ||
+	    nla_put_u32(skb, TRAPLINE_S_UID, from_kuid(&init_user_ns, session->uid)) ||
+	    (READ_ONCE(session->active) && nla_put_flag(skb, TRAPLINE_S_STARTED)) ||
+	    nla_put_u32(skb, TRAPLINE_S_PROBES, READ_ONCE(session->planted)) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_S_RING_SIZE, size, TRAPLINE_S_PAD) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_S_RECORDED, recorded, TRAPLINE_S_PAD) ||
+	    nla_put_u64_64bit(skb, TRAPLINE_S_LOST, lost, TRAPLINE_S_PAD) ||
+	    (own && nla_put_flag(skb, TRAPLINE_S_OWN))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int tl_dump_sessions(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct tl_dump *dump = tl_dump_of(cb);
+	struct tl_session *session;
+	unsigned long place = 0;
+	int error = tl_dump_refused(dump, cb);
+
+	if (error)
+		return error;
+	mutex_lock(&tl_sessions_lock);
+	list_for_each_entry(session, &tl_sessions, list) {
+		void *header;
+
+		if (place++ < dump->next)
+			continue;
+		header = tl_dump_header(skb, cb, TRAPLINE_C_SESSION_LIST);
+		if (!header || tl_put_session(skb, session, session == dump->session)) {
+			if (header)
+				genlmsg_cancel(skb, header);
+			error = -EMSGSIZE;
+			break;
+		}
+		genlmsg_end(skb, header);
+		dump->next = place;
+	}
+	mutex_unlock(&tl_sessions_lock);
+	return skb->len ?: error;
+}
