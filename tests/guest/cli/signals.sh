@@ -159,3 +159,15 @@ switched_off_later() {
 	expect_in err 'read_zero: its trap was gone at the end'
 }
 t "traps that went away during the trace are told of, and a loss" switched_off_later
+
+hundred_writes() {
+	{ trapline trace vfs_write 2>err; echo $? >status; } </dev/null | head -100 >out &
+	until_true grep -q 'Ctrl-C ends' err
+	dd if=/dev/zero of=written bs=1 count=300 2>/dev/null
+	until_true [ -s status ]
+	expect_status 141
+	expect_is lines "$(lines out ': vfs_write\(')" 100
+	expect_not_in out 'trapline-'
+	no_probes
+}
+t "trace vfs_write | head -100 ends, and shows none of its own writes" hundred_writes
