@@ -442,8 +442,28 @@ static int tl_put_verdict(struct sk_buff *reply, u16 id, int error, u64 address,
 /* The most that a verdict takes in a reply. */
 #define TL_VERDICT_SIZE	(TL_TEXT_SIZE + 64)
 
+/* One PROBE of the nest, which has to name its event, into @attrs. */
+static int tl_probe_nest(const struct nlattr *attr, struct nlattr **attrs,
+			 struct netlink_ext_ack *extack)
+{
+	int error;
+
+	if (nla_type(attr) != TRAPLINE_A_PROBE) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "PROBES holds PROBE attributes only");
+		return -EINVAL;
+	}
+	error = nla_parse_nested(attrs, TRAPLINE_P_MAX, attr, tl_probe_policy, extack);
+	if (error)
+		return error;
+	if (attrs[TRAPLINE_P_EVENT_ID])
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attr, "EVENT_ID is missing");
+	return -EINVAL;
+}
+
 /* Looks at the probes of the nest one by one until time or room is up. */
-static int tl_probes_add(struct tl_session *session, struct genl_info *info, struct sk_buff *reply)
+static void tl_probes_add(struct tl_session *session, struct genl_info *info,
+			  struct sk_buff *reply)
 {
 	u64 begun = ktime_get_ns();
 	struct nlattr *attr;
@@ -456,24 +476,15 @@ static int tl_probes_add(struct tl_session *session, struct genl_info *info, str
 		u16 id;
 		int error;
 
-		if (nla_type(attr) != TRAPLINE_A_PROBE) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr, "PROBES holds PROBE attributes only");
-			return -EINVAL;
-		}
-		error = nla_parse_nested(attrs, TRAPLINE_P_MAX, attr, tl_probe_policy, info->extack);
-		if (error)
-			return error;
-		if (!attrs[TRAPLINE_P_EVENT_ID]) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr, "EVENT_ID is missing");
-			return -EINVAL;
-		}
+		/* As tl_probes_check() has found them. */
+		if (tl_probe_nest(attr, attrs, info->extack))
+			break;
 		id = nla_get_u16(attrs[TRAPLINE_P_EVENT_ID]);
 		error = tl_probe_add(session, attrs, id, &probe, text);
 		tl_put_verdict(reply, id, error, error ? 0 : probe->address, text);
 		if (ktime_get_ns() - begun > TL_PLANT_NS || skb_tailroom(reply) < TL_VERDICT_SIZE)
 			break;
 	}
-	return 0;
 }
 
 /* Before anything is planted: a malformed probe leaves nothing behind. */
@@ -487,21 +498,13 @@ static int tl_probes_check(struct genl_info *info)
 	nla_for_each_nested(attr, info->attrs[TRAPLINE_A_PROBES], rest) {
 		int error;
 
-		if (nla_type(attr) != TRAPLINE_A_PROBE) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr, "PROBES holds PROBE attributes only");
-			return -EINVAL;
-		}
 		if (++count > TRAPLINE_BATCH_MAX) {
 			NL_SET_ERR_MSG_ATTR(info->extack, attr, "256 probes at most in one message");
 			return -E2BIG;
 		}
-		error = nla_parse_nested(attrs, TRAPLINE_P_MAX, attr, tl_probe_policy, info->extack);
+		error = tl_probe_nest(attr, attrs, info->extack);
 		if (error)
 			return error;
-		if (!attrs[TRAPLINE_P_EVENT_ID]) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr, "EVENT_ID is missing");
-			return -EINVAL;
-		}
 	}
 	if (rest) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[TRAPLINE_A_PROBES],

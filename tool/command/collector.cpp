@@ -142,11 +142,4 @@ void Collector::collect(Merger& merger) {
         merger.push(cpu, std::move(batch));
 }
 
-std::uint64_t Collector::lost() const {
-    std::uint64_t lost = 0;
-    for (const Ring& ring : rings_)
-        lost += ring.reader.lost();
-    return lost;
-}
-
 } // namespace trapline

@@ -40,8 +40,6 @@ public:
     // `merger`. Throws what the draining thread met.
     void collect(Merger& merger);
 
-    std::uint64_t lost() const; // records, all rings, now
-
 private:
     struct Ring {
         RingMapping mapping;
