@@ -22,6 +22,8 @@
  * TL_ID_TASK records (u32 tgid, char comm[16]) name the task of the records that
  * follow in the same packet, until the next. They are not events: no counter
  * knows them.
+ *
+ * TL_ID_MARK records are events: their one field is a string, see TL_STR_WHOLE.
  */
 #ifndef TL_RECORD_H
 #define TL_RECORD_H
@@ -30,8 +32,9 @@
 #include "order.h"
 
 #define TL_ID_TASK		0
+#define TL_ID_MAX		65533	/* of probes */
+#define TL_ID_MARK		65534
 #define TL_ID_EXTENDED		65535
-#define TL_ID_MAX		65534
 
 #define TL_COMPACT_SIZE		12
 #define TL_EXTENDED_SIZE	20

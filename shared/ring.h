@@ -24,7 +24,7 @@
 
 #define TL_PAGE_SIZE		4096	/* layout unit, not the kernel's page size */
 #define TL_RING_MAGIC		0x474e495250415254ULL	/* "TRAPRING" in memory */
-#define TL_LAYOUT_VERSION	1
+#define TL_LAYOUT_VERSION	2
 
 #define TL_CTF_MAGIC		0xc1fc1fc1U
 #define TL_STREAM_ID		0
@@ -56,7 +56,7 @@ struct tl_ring_control {
 	__u32 page_size;	/* bytes in a frame */
 	__u64 frames;		/* frame number of the top frame list */
 	__u32 frame_levels;	/* 1: the top list holds data pages */
-	__u32 pad0;
+	__u32 overwrite;	/* not 0: the oldest chunk gives way to the newest */
 	__u64 metadata;		/* frame number of the top list of metadata pages, 0: none */
 	__u64 clock_hz;		/* nominal */
 	__u8 pad1[128 - 40 - 56];
@@ -66,7 +66,8 @@ struct tl_ring_control {
 	__u64 lost_full;	/* records: no free chunk */
 	__u64 lost_nested;	/* records: another was being written */
 	__u64 lost_too_big;	/* records: larger than a chunk */
-	__u8 pad2[64 - 40];
+	__u64 floor;		/* overwrite: everything before may have been written over */
+	__u8 pad2[64 - 48];
 };
 
 /* Writable by the reader. */

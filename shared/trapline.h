@@ -19,13 +19,17 @@
  *            RECORD_MAX, INSNS_MAX, MAXACTIVE, MAXACTIVE_MAX,
  *            CLOCK_NAME, CLOCK_HZ
  *   CONFIGURE     FD [RING_SIZE] [MAXACTIVE] [TGIDS] [FOLLOW] [EXCLUDE_TGID]
+ *                 [OVERWRITE] [WAKE_CHUNKS]
  *     Once per session, before anything else but INFO. Allocates the rings.
  *     RING_SIZE     bytes per possible CPU, a power of two (default 1 MiB);
  *     MAXACTIVE     calls that a return or call probe can have inside at once;
  *     TGIDS         nest of TRAPLINE_A_TGID: record only these thread groups, named
  *                   by any of their tasks, as the sender's pid namespace counts;
  *     FOLLOW        flag: and all their descendants born after CONFIGURE;
- *     EXCLUDE_TGID  never record this thread group, named the same way.
+ *     EXCLUDE_TGID  never record this thread group, named the same way;
+ *     OVERWRITE     flag: a flight recorder: when a ring is full, its oldest chunk gives way;
+ *                   the consumer page's tail is the reader's own note, and not looked at;
+ *     WAKE_CHUNKS   flag: poll() reports POLLIN only when a chunk is finished.
  *     reply: RING_SIZE, CHUNK_SIZE, CPUS, MAXACTIVE
  *     errors: EBUSY configured already; ERANGE size or maxactive out of limits;
  *             EINTR killed meanwhile;
@@ -38,8 +42,10 @@
  *   PROBE_ADD     FD PROBES
  *     PROBES: nest of TRAPLINE_A_PROBE, each a nest of trapline_probe_attr:
  *       KIND, EVENT_ID, and SYMBOL [OFFSET] or ADDRESS [SYMBOL] [OFFSET];
- *       [MAXACTIVE] [ENTRY_PROGRAM] [RETURN_PROGRAM]
- *     Event ids are the sender's choice, 1 to 65534, never used twice in a
+ *       [MAXACTIVE] [ENTRY_PROGRAM] [RETURN_PROGRAM] [TRIGGER]
+ *     TRIGGER       a recorded hit of this probe is announced, or ends the run too:
+ *                   see enum trapline_trigger.
+ *     Event ids are the sender's choice, 1 to 65533, never used twice in a
  *     session. Planting stops after some 50 ms; the probes without a verdict
  *     were not looked at and must be sent again.
  *     reply: VERDICTS: nest of TRAPLINE_A_VERDICT, each EVENT_ID, ERROR
@@ -50,7 +56,8 @@
  *   STOP          FD               reply: TICKS, MONOTONIC, REALTIME
  *     After STOP nothing is in flight: open chunks are closed, counters final.
  *   SYNC          FD               reply: TICKS, MONOTONIC, REALTIME
- *     Every record older than TICKS is visible when the reply is.
+ *     Every record older than TICKS is visible when the reply is; triggers until
+ *     TICKS are announced no more.
  *     errors (of STOP too, which stops all the same): EBADMSG a consumer page
  *     holds a position outside of its ring
  *   PROBE_DUMP    FD [PENDING]     dump; a message a probe: PROBE, a nest of
@@ -63,6 +70,13 @@
  *            BYTES_NOW (TRAPLINE_SITE_BYTES each, less where the text ends)
  *   SESSION_LIST  FD               dump; a message a session: SESSION, a nest of
  *     trapline_session_attr
+ *   MARK          FD TEXT          reply: MARKED, LOST
+ *     Puts a TL_ID_MARK record with TEXT (1 to TRAPLINE_MARK_MAX bytes) into the stream of
+ *     every session that is started, FD's among them or not: MARKED of them have it, in
+ *     LOST of them it was dropped and counted as any record is.
+ *
+ * poll() on FD: POLLIN when there is something to read (never with OVERWRITE), POLLPRI
+ * when a probe with a TRIGGER was hit and no SYNC or STOP came since.
  *
  * Anything that old users must not misread raises TRAPLINE_ABI; module and tool
  * refuse to work together unless theirs are equal.
@@ -72,7 +86,7 @@
 
 #include <linux/types.h>
 
-#define TRAPLINE_ABI		1
+#define TRAPLINE_ABI		2
 #define TRAPLINE_VERSION	"0.1.0"
 #define TRAPLINE_DEVICE		"trapline"	/* node: /dev/trapline */
 #define TRAPLINE_FAMILY		"trapline"
@@ -86,12 +100,13 @@
 #define TRAPLINE_METADATA_MAX	1048576UL
 #define TRAPLINE_METADATA_PIECE	32768
 #define TRAPLINE_MAXACTIVE_MAX	65536
-#define TRAPLINE_PROBES_MAX	65534		/* per session: event ids */
+#define TRAPLINE_PROBES_MAX	65533		/* per session: event ids */
 #define TRAPLINE_BATCH_MAX	256		/* probes in one PROBE_ADD */
 #define TRAPLINE_TGIDS_MAX	1024		/* thread groups in one CONFIGURE */
 #define TRAPLINE_SYMBOL_MAX	512		/* "module:symbol" with its NUL */
 #define TRAPLINE_SITE_BYTES	16
 #define TRAPLINE_PENDING_MAX	64		/* calls listed per probe */
+#define TRAPLINE_MARK_MAX	1024		/* bytes of a mark's text, without a NUL */
 
 /*
  * mmap: the ring of CPU n starts at file offset n * TRAPLINE_MMAP_STRIDE.
@@ -116,6 +131,7 @@ enum trapline_command {
 	TRAPLINE_C_PROBE_DUMP,
 	TRAPLINE_C_SITE_READ,
 	TRAPLINE_C_SESSION_LIST,
+	TRAPLINE_C_MARK,
 	__TRAPLINE_C_AFTER_LAST
 };
 
@@ -158,6 +174,11 @@ enum trapline_attr {
 	TRAPLINE_A_BYTES_BEFORE,	/* binary */
 	TRAPLINE_A_BYTES_NOW,		/* binary */
 	TRAPLINE_A_SESSION,		/* nest of trapline_session_attr */
+	TRAPLINE_A_OVERWRITE,		/* flag */
+	TRAPLINE_A_WAKE_CHUNKS,		/* flag */
+	TRAPLINE_A_TEXT,		/* binary: bytes without a NUL */
+	TRAPLINE_A_MARKED,		/* u32, sessions */
+	TRAPLINE_A_LOST,		/* u32, sessions */
 	__TRAPLINE_A_AFTER_LAST
 };
 
@@ -179,6 +200,7 @@ enum trapline_probe_attr {
 	TRAPLINE_P_LIFTED,		/* flag */
 	TRAPLINE_P_COUNTERS,		/* struct trapline_counters */
 	TRAPLINE_P_PENDING_CALLS,	/* array of struct trapline_pending */
+	TRAPLINE_P_TRIGGER,		/* u8, trapline_trigger */
 	__TRAPLINE_P_AFTER_LAST
 };
 
@@ -196,6 +218,7 @@ enum trapline_session_attr {
 	TRAPLINE_S_RECORDED,		/* u64, records */
 	TRAPLINE_S_LOST,		/* u64, records */
 	TRAPLINE_S_OWN,			/* flag: the asker's session */
+	TRAPLINE_S_OVERWRITE,		/* flag: a flight recorder */
 	__TRAPLINE_S_AFTER_LAST
 };
 
@@ -206,6 +229,14 @@ enum trapline_probe_kind {
 	TRAPLINE_RETURN,	/* a record when the function returns */
 	TRAPLINE_CALL,		/* one record a call, written at its return */
 	TRAPLINE_KINDS
+};
+
+/* What a recorded hit of a probe does besides. */
+enum trapline_trigger {
+	TRAPLINE_TRIGGER_NONE,
+	TRAPLINE_TRIGGER_ANNOUNCE,	/* poll() reports POLLPRI */
+	TRAPLINE_TRIGGER_STOP,		/* and from now on no hit is recorded, until STOP */
+	TRAPLINE_TRIGGERS
 };
 
 /*

@@ -55,34 +55,41 @@ const ClockDescription tsc{
     .anchor =
         ClockAnchor{.ticks = 1000, .monotonic_ns = 0, .realtime_ns = 1'700'000'000'000'000'000}};
 
+std::string metadata(std::vector<EventLayout> layouts, const ClockDescription& clock) {
+    TraceDescription description;
+    description.layouts = std::move(layouts);
+    description.clock = clock;
+    return ctf_metadata(description);
+}
+
 bool contains(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
 TEST(CtfMetadata, StartsAsReadersExpect) {
-    EXPECT_TRUE(ctf_metadata({}, tsc).starts_with("/* CTF 1.8 */\n"));
+    EXPECT_TRUE(metadata({}, tsc).starts_with("/* CTF 1.8 */\n"));
 }
 
 TEST(CtfMetadata, ClockOffset) {
-    const std::string with = ctf_metadata({}, tsc);
+    const std::string with = metadata({}, tsc);
     EXPECT_TRUE(contains(with, "freq = 1000000000;"));
     EXPECT_TRUE(contains(with, "offset_s = 1699999999;"));
     EXPECT_TRUE(contains(with, "offset = 999999000;"));
     EXPECT_TRUE(contains(with, "absolute = true;"));
     ClockDescription unknown = tsc;
     unknown.anchor.reset();
-    EXPECT_TRUE(contains(ctf_metadata({}, unknown), "offset_s = 0;\n\toffset = 0;"));
-    EXPECT_TRUE(contains(ctf_metadata({}, unknown), "absolute = false;"));
+    EXPECT_TRUE(contains(metadata({}, unknown), "offset_s = 0;\n\toffset = 0;"));
+    EXPECT_TRUE(contains(metadata({}, unknown), "absolute = false;"));
     // A counter that began before 1970, as far as the clocks say.
     ClockDescription early = tsc;
     early.anchor = ClockAnchor{.ticks = 1'500'000'000, .monotonic_ns = 0, .realtime_ns = 0};
-    EXPECT_TRUE(contains(ctf_metadata({}, early), "offset_s = -2;\n\toffset = 500000000;"));
+    EXPECT_TRUE(contains(metadata({}, early), "offset_s = -2;\n\toffset = 500000000;"));
 }
 
 TEST(CtfMetadata, NamesAreQuotedAndUnique) {
     EventLayout hostile = strings;
     hostile.name = "a\"b\\c\n\033";
-    const std::string text = ctf_metadata({&hostile, 1}, tsc);
+    const std::string text = metadata({hostile}, tsc);
     EXPECT_TRUE(contains(text, "name = \"a\\\"b\\\\c??\";"));
     EXPECT_TRUE(contains(text, " _n;"));
     EXPECT_TRUE(contains(text, " _n_2;"));
@@ -183,7 +190,7 @@ TEST(CtfMetadata, BabeltraceDecodesTheRing) {
     const TempDir dir;
     ring.save(dir.path() / "cpu0");
     const std::vector<EventLayout> layouts{call, strings, empty};
-    std::ofstream(dir.path() / "metadata") << ctf_metadata(layouts, tsc);
+    std::ofstream(dir.path() / "metadata") << metadata(layouts, tsc);
     const std::string out =
         output_of("babeltrace2 --clock-cycles --no-delta '" + dir.path().string() + "' 2>&1");
 

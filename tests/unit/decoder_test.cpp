@@ -374,8 +374,8 @@ TEST(Decoder, WhatIsNoRecordIsAnErrorThatSaysWhere) {
               "the ring of CPU 3 contradicts itself in packet 0 at offset 128: event id 77 is "
               "unknown");
     EXPECT_EQ(before, 1U) << "what came before is not lost";
-    EXPECT_EQ(decoding([](TestRing& r) { poke<std::uint16_t>(r, named, 65533); }),
-              "the ring of CPU 3 contradicts itself in packet 0 at offset 100: event id 65533 is "
+    EXPECT_EQ(decoding([](TestRing& r) { poke<std::uint16_t>(r, named, 65532); }),
+              "the ring of CPU 3 contradicts itself in packet 0 at offset 100: event id 65532 is "
               "unknown");
     EXPECT_EQ(decoding([](TestRing& r) { r.control().head -= 4; }),
               "the ring of CPU 3 contradicts itself in packet 0 at offset 184: a record of event2 "

@@ -42,8 +42,8 @@ TEST(RingReader, ChecksTheControlPage) {
     EXPECT_EQ(refusal([](TestRing& r) { r.control().page.magic ^= 1; }),
               "cannot read the ring of CPU 3: its control page begins with 0x474e495250415255 "
               "instead of 0x474e495250415254");
-    EXPECT_EQ(refusal([](TestRing& r) { r.control().page.version = 2; }),
-              "cannot read the ring of CPU 3: its layout is version 2, known is 1");
+    EXPECT_EQ(refusal([](TestRing& r) { r.control().page.version = 3; }),
+              "cannot read the ring of CPU 3: its layout is version 3, known is 2");
     EXPECT_EQ(refusal([](TestRing& r) { r.control().page.kind = TL_PAGE_METADATA; }),
               "cannot read the ring of CPU 3: its control page is of kind 3 instead of 1");
     EXPECT_EQ(refusal([](TestRing&) {}, 4),

@@ -144,10 +144,10 @@ TEST(RingBytes, OpenPacketAndRecords) {
     EXPECT_EQ(ring.control.head, TL_PACKET_SIZE + 52u);
 
     // The same task again, then another.
-    ASSERT_EQ(put(ring, cat, TL_ID_MAX, 0xffff, 0x1122334455667789, {}), TL_DROP_NONE);
+    ASSERT_EQ(put(ring, cat, TL_ID_MARK, 0xffff, 0x1122334455667789, {}), TL_DROP_NONE);
     ASSERT_EQ(put(ring, fifteen, 1, 0, 0x112233445566778a, {7}), TL_DROP_NONE);
     EXPECT_EQ(at(ring.data + TL_PACKET_SIZE + 52, 60), Layout()
-                                                           .u16(TL_ID_MAX)
+                                                           .u16(TL_ID_MARK)
                                                            .u32(0x55667789)
                                                            .u16(0xffff)
                                                            .u32(77)

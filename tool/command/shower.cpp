@@ -97,7 +97,8 @@ void Shower::show_rest() {
 }
 
 void Shower::print(const Event& event) {
-    printer_->print(event, *layouts_[event.id], clock_, text_);
+    const EventLayout& layout = event.id == TL_ID_MARK ? mark_layout() : *layouts_[event.id];
+    printer_->print(event, layout, clock_, text_);
     if (text_.size() >= text_piece)
         flush();
 }

@@ -101,9 +101,10 @@ void Trace::prepare() {
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, options_.json, signals_);
     cpus_ = session_->configure(session_config()).cpus;
-    session_->metadata(
-        ctf_metadata(plan_.layouts, ClockDescription{session_->info().clock_name,
-                                                     session_->info().clock_hz, std::nullopt}));
+    TraceDescription description;
+    description.layouts = plan_.layouts;
+    description.clock = {session_->info().clock_name, session_->info().clock_hz, std::nullopt};
+    session_->metadata(ctf_metadata(description));
     plant_probes(*session_, plan_, [this] {
         const auto signal = signals_.next();
         if (signal)

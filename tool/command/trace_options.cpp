@@ -110,7 +110,7 @@ void check_together(const TraceOptions& options) {
         throw UsageError("which function? no PROBE is given",
                          "for example: trapline trace vfs_read -- cat /etc/hostname");
     if (options.probes.size() * (options.begin ? 2 : 1) > TRAPLINE_PROBES_MAX)
-        throw UsageError("too many probes: a session has at most 65534");
+        throw UsageError("too many probes: a session has at most 65533");
     if (!options.user.empty() && options.command.empty())
         throw UsageError("--user needs a COMMAND to run: put it behind --", see_help);
     if (options.all && options.command.empty())

@@ -21,24 +21,26 @@ namespace {
 
 // Attribute names as trapline.h has them, for whoever has to find out who was wrong.
 constexpr auto main_names = std::to_array<std::string_view>(
-    {"UNSPEC",       "PAD",        "FD",        "ABI",          "VERSION",
-     "CPUS",         "RING_MIN",   "RING_MAX",  "RING_DEFAULT", "RING_SIZE",
-     "CHUNK_SIZE",   "RECORD_MAX", "INSNS_MAX", "MAXACTIVE",    "MAXACTIVE_MAX",
-     "CLOCK_NAME",   "CLOCK_HZ",   "TGIDS",     "TGID",         "FOLLOW",
-     "EXCLUDE_TGID", "OFFSET",     "DATA",      "PROBES",       "PROBE",
-     "VERDICTS",     "VERDICT",    "EVENT_ID",  "TICKS",        "MONOTONIC",
-     "REALTIME",     "PENDING",    "ADDRESS",   "BYTES_BEFORE", "BYTES_NOW",
-     "SESSION"});
+    {"UNSPEC",       "PAD",        "FD",          "ABI",          "VERSION",
+     "CPUS",         "RING_MIN",   "RING_MAX",    "RING_DEFAULT", "RING_SIZE",
+     "CHUNK_SIZE",   "RECORD_MAX", "INSNS_MAX",   "MAXACTIVE",    "MAXACTIVE_MAX",
+     "CLOCK_NAME",   "CLOCK_HZ",   "TGIDS",       "TGID",         "FOLLOW",
+     "EXCLUDE_TGID", "OFFSET",     "DATA",        "PROBES",       "PROBE",
+     "VERDICTS",     "VERDICT",    "EVENT_ID",    "TICKS",        "MONOTONIC",
+     "REALTIME",     "PENDING",    "ADDRESS",     "BYTES_BEFORE", "BYTES_NOW",
+     "SESSION",      "OVERWRITE",  "WAKE_CHUNKS", "TEXT",         "MARKED",
+     "LOST"});
 static_assert(main_names.size() == TRAPLINE_A_MAX + 1);
 
 constexpr auto probe_names = std::to_array<std::string_view>(
     {"UNSPEC", "PAD", "KIND", "EVENT_ID", "SYMBOL", "OFFSET", "ADDRESS", "MAXACTIVE",
-     "ENTRY_PROGRAM", "RETURN_PROGRAM", "ERROR", "TEXT", "LIFTED", "COUNTERS", "PENDING_CALLS"});
+     "ENTRY_PROGRAM", "RETURN_PROGRAM", "ERROR", "TEXT", "LIFTED", "COUNTERS", "PENDING_CALLS",
+     "TRIGGER"});
 static_assert(probe_names.size() == TRAPLINE_P_MAX + 1);
 
 constexpr auto session_names =
     std::to_array<std::string_view>({"UNSPEC", "PAD", "TGID", "COMM", "UID", "STARTED", "PROBES",
-                                     "RING_SIZE", "RECORDED", "LOST", "OWN"});
+                                     "RING_SIZE", "RECORDED", "LOST", "OWN", "OVERWRITE"});
 static_assert(session_names.size() == TRAPLINE_S_MAX + 1);
 
 constexpr std::string_view mismatch_hint =
@@ -205,6 +207,9 @@ bool put_probe_attributes(nl_msg* message, const ProbeRequest& probe) {
         return false;
     if (probe.maxactive != 0 && put(message, TRAPLINE_P_MAXACTIVE, probe.maxactive) < 0)
         return false;
+    if (probe.trigger != TRAPLINE_TRIGGER_NONE &&
+        put(message, TRAPLINE_P_TRIGGER, static_cast<std::uint8_t>(probe.trigger)) < 0)
+        return false;
     return put_program(message, TRAPLINE_P_ENTRY_PROGRAM, probe.entry_program) >= 0 &&
            put_program(message, TRAPLINE_P_RETURN_PROGRAM, probe.return_program) >= 0;
 }
@@ -257,6 +262,10 @@ void put_configure(nl_msg* message, const SessionConfig& config) {
         must_fit(nla_put_flag(message, TRAPLINE_A_FOLLOW), "a flag");
     if (config.exclude_tgid)
         must_fit(put(message, TRAPLINE_A_EXCLUDE_TGID, *config.exclude_tgid), "a process id");
+    if (config.overwrite)
+        must_fit(nla_put_flag(message, TRAPLINE_A_OVERWRITE), "a flag");
+    if (config.wake_chunks)
+        must_fit(nla_put_flag(message, TRAPLINE_A_WAKE_CHUNKS), "a flag");
 }
 
 void put_metadata(nl_msg* message, std::uint64_t offset, std::string_view piece) {
@@ -271,6 +280,11 @@ void put_event_id(nl_msg* message, std::uint16_t id) {
 
 void put_pending(nl_msg* message) {
     must_fit(nla_put_flag(message, TRAPLINE_A_PENDING), "a flag");
+}
+
+void put_mark(nl_msg* message, std::string_view text) {
+    must_fit(nla_put(message, TRAPLINE_A_TEXT, static_cast<int>(text.size()), text.data()),
+             "a mark");
 }
 
 std::size_t put_probes(nl_msg* message, std::span<const ProbeRequest* const> probes) {
@@ -363,6 +377,14 @@ ClockAnchor parse_clock(const nlmsghdr* answer) {
     return clock;
 }
 
+MarkReport parse_mark(const nlmsghdr* answer) {
+    const Attributes in = attributes_of(answer);
+    MarkReport report;
+    report.marked = in.value<std::uint32_t>(TRAPLINE_A_MARKED);
+    report.lost = in.value<std::uint32_t>(TRAPLINE_A_LOST);
+    return report;
+}
+
 SiteBytes parse_site(const nlmsghdr* answer) {
     const Attributes in = attributes_of(answer);
     SiteBytes site;
@@ -401,6 +423,7 @@ SessionReport parse_session(const nlmsghdr* answer) {
     report.recorded = in.value<std::uint64_t>(TRAPLINE_S_RECORDED);
     report.lost = in.value<std::uint64_t>(TRAPLINE_S_LOST);
     report.own = in.has(TRAPLINE_S_OWN);
+    report.overwrite = in.has(TRAPLINE_S_OVERWRITE);
     return report;
 }
 

@@ -33,6 +33,8 @@ struct SessionConfig {
     std::vector<std::uint32_t> tgids; // record only these thread groups; none: all
     bool follow = false;              // and their descendants
     std::optional<std::uint32_t> exclude_tgid;
+    bool overwrite = false;   // a flight recorder: the oldest chunk gives way to the newest
+    bool wake_chunks = false; // poll() says POLLIN only when a chunk is finished
 };
 
 // What CONFIGURE gave.
@@ -68,6 +70,7 @@ struct ProbeRequest {
     std::uint32_t maxactive = 0;          // 0: the session's
     std::vector<tl_insn> entry_program;
     std::vector<tl_insn> return_program;
+    trapline_trigger trigger = TRAPLINE_TRIGGER_NONE;
 };
 
 // What became of a ProbeRequest.
@@ -110,6 +113,13 @@ struct SessionReport {
     std::uint64_t recorded = 0;
     std::uint64_t lost = 0;
     bool own = false; // the asker's
+    bool overwrite = false;
+};
+
+// What became of a mark.
+struct MarkReport {
+    std::uint32_t marked = 0; // sessions that have it
+    std::uint32_t lost = 0;   // that had no room for it
 };
 
 // A request of `family`, naming the session by its descriptor; room for `size` bytes.
@@ -119,6 +129,7 @@ void put_configure(nl_msg* message, const SessionConfig& config);
 void put_metadata(nl_msg* message, std::uint64_t offset, std::string_view piece);
 void put_event_id(nl_msg* message, std::uint16_t id);
 void put_pending(nl_msg* message);
+void put_mark(nl_msg* message, std::string_view text);
 
 // As many of `probes` as the message and its 16-bit attribute lengths hold, in order;
 // returns how many. Throws if not even the first fits.
@@ -134,6 +145,7 @@ ModuleInfo parse_info(const nlmsghdr* answer);
 SessionGeometry parse_geometry(const nlmsghdr* answer);
 std::vector<Verdict> parse_verdicts(const nlmsghdr* answer);
 ClockAnchor parse_clock(const nlmsghdr* answer);
+MarkReport parse_mark(const nlmsghdr* answer);
 SiteBytes parse_site(const nlmsghdr* answer);
 ProbeReport parse_probe(const nlmsghdr* answer);
 SessionReport parse_session(const nlmsghdr* answer);

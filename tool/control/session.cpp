@@ -195,6 +195,15 @@ std::vector<SessionReport> Session::sessions() {
     return reports;
 }
 
+MarkReport Session::mark(std::string_view text) {
+    if (text.empty() || text.size() > TRAPLINE_MARK_MAX)
+        throw Error(
+            fmt::format("a mark has 1 to {} bytes, not {}", TRAPLINE_MARK_MAX, text.size()));
+    Message message = request(TRAPLINE_C_MARK, 4096 + text.size());
+    put_mark(message.get(), text);
+    return parse_mark(channel_.request(std::move(message), "put a mark").header());
+}
+
 RingMapping Session::map_ring(std::uint32_t cpu) const {
     if (cpu >= geometry_.cpus)
         throw Error(fmt::format("cannot map the ring of CPU {}: the session has {} rings", cpu,

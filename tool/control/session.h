@@ -91,6 +91,9 @@ public:
     SiteBytes site(std::uint16_t event_id);
     std::vector<SessionReport> sessions();
 
+    // Puts a mark into the stream of every session that is started, this one or others.
+    MarkReport mark(std::string_view text);
+
     RingMapping map_ring(std::uint32_t cpu) const;
 
 private:

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "trace/fields.h"
-#include "util/error.h"
 
 namespace trapline {
 
@@ -41,7 +40,15 @@ std::optional<std::uint32_t> fixed_size(const EventLayout& layout) {
 
 } // namespace
 
-RecordDecoder::RecordDecoder(std::uint32_t cpu, std::span<const EventLayout> layouts) : cpu_(cpu) {
+DecodeError::DecodeError(std::uint32_t cpu, std::uint64_t packet, std::size_t offset,
+                         std::string why)
+    : Error(fmt::format("the ring of CPU {} contradicts itself in packet {} at offset {}: {}", cpu,
+                        packet, offset, why),
+            "this is a bug in trapline, or its memory was overwritten: please report it"),
+      offset_(offset), why_(std::move(why)) {}
+
+RecordDecoder::RecordDecoder(std::uint32_t cpu, std::span<const EventLayout> layouts)
+    : cpu_(cpu), mark_{&mark_layout(), std::nullopt} {
     for (const EventLayout& layout : layouts) {
         if (layout.id == TL_ID_TASK || layout.id > TL_ID_MAX)
             throw Error(
@@ -104,9 +111,10 @@ std::size_t RecordDecoder::take(std::span<const std::byte> bytes, std::size_t of
         std::memcpy(comm_.data(), rest.data() + 4, comm_.size());
         return header + TL_TASK_FIELDS;
     }
-    if (id >= known_.size() || known_[id].layout == nullptr)
+    const Known* found_known = find(id);
+    if (!found_known)
         fail(offset, fmt::format("event id {} is unknown", id));
-    const Known& known = known_[id];
+    const Known& known = *found_known;
     std::size_t size = 0;
     if (known.size && *known.size <= rest.size()) {
         size = *known.size;
@@ -129,6 +137,12 @@ std::size_t RecordDecoder::take(std::span<const std::byte> bytes, std::size_t of
     event.fields = rest.first(size);
     events_++;
     return header + size;
+}
+
+const RecordDecoder::Known* RecordDecoder::find(std::uint32_t id) const {
+    if (id == TL_ID_MARK)
+        return &mark_;
+    return id < known_.size() && known_[id].layout != nullptr ? &known_[id] : nullptr;
 }
 
 void RecordDecoder::begin_packet(const std::uint8_t* at) {
@@ -154,9 +168,7 @@ void RecordDecoder::begin_packet(const std::uint8_t* at) {
 }
 
 void RecordDecoder::fail(std::size_t offset, const std::string& why) const {
-    throw Error(fmt::format("the ring of CPU {} contradicts itself in packet {} at offset {}: {}",
-                            cpu_, sequence_, offset, why),
-                "this is a bug in trapline, or its memory was overwritten: please report it");
+    throw DecodeError(cpu_, sequence_, offset, why);
 }
 
 Drained drain(RingReader& reader, RecordDecoder& decoder, Batch& batch, std::size_t max_bytes) {

@@ -14,16 +14,30 @@
 #include "ring/reader.h"
 #include "trace/batch.h"
 #include "trace/event.h"
+#include "util/error.h"
 
 namespace trapline {
 
+// What can't be a record. Its message takes the bytes for a ring's.
+class DecodeError : public Error {
+public:
+    DecodeError(std::uint32_t cpu, std::uint64_t packet, std::size_t offset, std::string why);
+
+    std::size_t offset() const { return offset_; } // bytes, in its packet
+    const std::string& why() const { return why_; }
+
+private:
+    std::size_t offset_;
+    std::string why_;
+};
+
 class RecordDecoder {
 public:
-    // `layouts` must outlive the decoder.
+    // `layouts` must outlive the decoder. Marks are understood besides.
     RecordDecoder(std::uint32_t cpu, std::span<const EventLayout> layouts);
 
-    // Appends the events of one piece, which is copied first. Error naming CPU, packet and
-    // offset for what can't be a record; the batch then holds the events before it.
+    // Appends the events of one piece, which is copied first. DecodeError for what can't be a
+    // record; the batch then holds the events before it.
     void decode(const tl_ring_span& span, Batch& batch);
 
     std::uint64_t events() const { return events_; } // decoded so far
@@ -34,12 +48,14 @@ private:
         std::optional<std::uint32_t> size; // of the fields, if always the same
     };
 
+    const Known* find(std::uint32_t id) const;
     void begin_packet(const std::uint8_t* at);
     std::size_t take(std::span<const std::byte> bytes, std::size_t offset, Batch& batch);
     [[noreturn]] void fail(std::size_t offset, const std::string& why) const;
 
     std::uint32_t cpu_;
     std::vector<Known> known_; // by event id
+    Known mark_;
     std::uint64_t events_ = 0;
 
     // Of the packet being read.

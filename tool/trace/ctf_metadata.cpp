@@ -216,7 +216,8 @@ private:
 
 } // namespace
 
-std::string ctf_metadata(std::span<const EventLayout> layouts, const ClockDescription& clock) {
+std::string ctf_metadata(const TraceDescription& description) {
+    const ClockDescription& clock = description.clock;
     const std::string clock_name = "trapline" + identifier(clock.name);
     std::string out = "/* CTF 1.8 */\n";
     out += types;
@@ -239,10 +240,11 @@ trace {
                    "}};\n",
                    quoted(TRAPLINE_VERSION));
     append_clock(out, clock, clock_name);
-    fmt::format_to(std::back_inserter(out), stream, clock_name, TL_ID_MAX, TL_ID_EXTENDED,
+    fmt::format_to(std::back_inserter(out), stream, clock_name, TL_ID_MARK, TL_ID_EXTENDED,
                    TL_STREAM_ID, TL_ID_TASK, TL_COMM_SIZE);
-    for (const EventLayout& layout : layouts)
+    for (const EventLayout& layout : description.layouts)
         EventWriter(out, layout).write();
+    EventWriter(out, mark_layout()).write();
     return out;
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-// The CTF 1.8 description (TSDL) of what the rings hold, for babeltrace2 and its like.
+// The CTF 1.8 description (TSDL) of what the rings hold, for babeltrace2 and its like; and
+// in it, for ourselves, all the rest that is known of the trace.
 #pragma once
 
-#include <span>
 #include <string>
 
-#include "trace/clock.h"
-#include "trace/event.h"
+#include "trace/description.h"
 
 namespace trapline {
 
-std::string ctf_metadata(std::span<const EventLayout> layouts, const ClockDescription& clock);
+std::string ctf_metadata(const TraceDescription& description);
 
 } // namespace trapline

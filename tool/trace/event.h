@@ -36,6 +36,9 @@ struct EventLayout {
     std::vector<Field> return_fields; // none for TRAPLINE_ENTRY
 };
 
+// TL_ID_MARK's: a text.
+const EventLayout& mark_layout();
+
 // One record. `fields` lies in memory that the event's batch owns.
 struct Event {
     std::uint64_t ticks = 0; // the session's clock; a call's is its return
