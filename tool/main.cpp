@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/mark.h"
 #include "command/trace.h"
 #include "shared/trapline.h"
 #include "util/error.h"
@@ -23,6 +24,7 @@ struct Command {
 constexpr Command commands[] = {
     {"trace", "show what kernel functions are asked and answer, as it happens",
      trapline::trace_command},
+    {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
 };
 
 void print_help(std::FILE* to) {

@@ -3,11 +3,11 @@
 #include "command/collector.h"
 
 #include <cerrno>
-#include <fstream>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "command/map_rings.h"
 #include "util/error.h"
 
 namespace trapline {
@@ -18,25 +18,6 @@ namespace {
 // counted as dropped by the kernel side.
 constexpr std::size_t collected_limit = std::size_t{64} << 20;
 
-// The CPUs below `count` that there can be: "0-3,8-11". All, if nothing tells.
-std::vector<std::uint32_t> possible_cpus(std::uint32_t count) {
-    std::ifstream file("/sys/devices/system/cpu/possible");
-    std::vector<std::uint32_t> cpus;
-    std::uint32_t first = 0;
-    while (file >> first) {
-        std::uint32_t last = first;
-        if (file.peek() == '-')
-            file.ignore() >> last;
-        for (std::uint32_t cpu = first; cpu <= last && cpu < count; cpu++)
-            cpus.push_back(cpu);
-        file.ignore(); // the comma
-    }
-    if (cpus.empty())
-        for (std::uint32_t cpu = 0; cpu < count; cpu++)
-            cpus.push_back(cpu);
-    return cpus;
-}
-
 } // namespace
 
 Collector::Collector(const Session& session, std::uint32_t cpus,
@@ -44,8 +25,8 @@ Collector::Collector(const Session& session, std::uint32_t cpus,
     : session_fd_(session.fd()), end_(eventfd(0, EFD_CLOEXEC)) {
     if (!end_)
         throw errno_error("make an eventfd", errno);
-    for (const std::uint32_t cpu : possible_cpus(cpus)) {
-        RingMapping mapping = session.map_ring(cpu);
+    for (RingMapping& mapping : map_rings(session, cpus)) {
+        const std::uint32_t cpu = mapping.cpu();
         RingReader reader(mapping.memory(), cpu);
         ring_size_ = mapping.memory().size;
         rings_.push_back({std::move(mapping), reader, RecordDecoder(cpu, layouts)});

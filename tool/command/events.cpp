@@ -19,10 +19,12 @@
 
 namespace trapline {
 
-Signals::Signals() {
+Signals::Signals(std::span<const int> more) {
     sigset_t set;
     sigemptyset(&set);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+        sigaddset(&set, number);
+    for (const int number : more)
         sigaddset(&set, number);
     inherited_pipe_ignored_ = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
     pthread_sigmask(SIG_BLOCK, &set, &inherited_mask_);

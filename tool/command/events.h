@@ -17,7 +17,8 @@ namespace trapline {
 // process, threads made later included.
 class Signals {
 public:
-    Signals();
+    // `more`: these too.
+    explicit Signals(std::span<const int> more = {});
 
     // As it was before: what COMMAND is to inherit.
     const sigset_t& inherited_mask() const { return inherited_mask_; }

@@ -11,48 +11,73 @@ namespace trapline {
 
 namespace {
 
-void add(ProbePlan& plan, const ProbeSpec& spec, const ResolvedProbe& resolved) {
-    const auto id = static_cast<std::uint16_t>(plan.requests.size() + 1);
-    CompiledProbe compiled = compile_probe(spec, id);
-    ProbeRequest request;
-    request.event_id = id;
-    request.kind = spec.kind;
-    request.symbol = resolved.symbol;
-    request.offset = resolved.offset;
-    if (resolved.address != 0)
-        request.address = resolved.address;
-    request.entry_program = std::move(compiled.entry);
-    request.return_program = std::move(compiled.ret);
-    plan.requests.push_back(std::move(request));
-    plan.layouts.push_back(std::move(compiled.layout));
-    plan.texts.push_back(spec.text);
-}
+class Planner {
+public:
+    Planner(const Kallsyms& kallsyms, const Blacklist& blacklist)
+        : kallsyms_(kallsyms), blacklist_(blacklist) {}
 
-} // namespace
-
-ProbePlan plan_probes(std::span<const ProbeSpec> specs, bool begin, const Kallsyms& kallsyms,
-                      const Blacklist& blacklist) {
-    ProbePlan plan;
-    std::string wrong;
-    std::string hint; // the first one's
-    for (const ProbeSpec& spec : specs) {
+    // With `begin`, a call's entry besides.
+    void plan(const ProbeSpec& spec, bool begin, const TriggerSpec* trigger) {
         try {
-            const ResolvedProbe resolved = resolve(spec, kallsyms, blacklist);
+            const ResolvedProbe resolved = resolve(spec, kallsyms_, blacklist_);
             if (begin && spec.kind == TRAPLINE_CALL) {
                 ProbeSpec entry = spec;
                 entry.kind = TRAPLINE_ENTRY;
-                add(plan, entry, resolved);
+                add(entry, resolved, nullptr);
             }
-            add(plan, spec, resolved);
+            add(spec, resolved, trigger);
         } catch (const Error& error) {
-            wrong += fmt::format("{}{}", wrong.empty() ? "" : "\n", error.what());
-            if (hint.empty())
-                hint = error.hint();
+            wrong_ += fmt::format("{}{}", wrong_.empty() ? "" : "\n", error.what());
+            if (hint_.empty())
+                hint_ = error.hint();
         }
     }
-    if (!wrong.empty())
-        throw Error(wrong, hint);
-    return plan;
+
+    ProbePlan finish() {
+        if (!wrong_.empty())
+            throw Error(wrong_, hint_);
+        return std::move(plan_);
+    }
+
+private:
+    void add(const ProbeSpec& spec, const ResolvedProbe& resolved, const TriggerSpec* trigger) {
+        const auto id = static_cast<std::uint16_t>(plan_.requests.size() + 1);
+        CompiledProbe compiled = compile_probe(spec, id);
+        ProbeRequest request;
+        request.event_id = id;
+        request.kind = spec.kind;
+        request.symbol = resolved.symbol;
+        request.offset = resolved.offset;
+        if (resolved.address != 0)
+            request.address = resolved.address;
+        request.entry_program = std::move(compiled.entry);
+        request.return_program = std::move(compiled.ret);
+        if (trigger) {
+            request.trigger = trigger->trigger;
+            compiled.layout.name = fmt::format("{}:{}", trigger->name, compiled.layout.name);
+        }
+        plan_.requests.push_back(std::move(request));
+        plan_.layouts.push_back(std::move(compiled.layout));
+        plan_.texts.push_back(spec.text);
+    }
+
+    const Kallsyms& kallsyms_;
+    const Blacklist& blacklist_;
+    ProbePlan plan_;
+    std::string wrong_;
+    std::string hint_; // the first one's
+};
+
+} // namespace
+
+ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerSpec> triggers,
+                      bool begin, const Kallsyms& kallsyms, const Blacklist& blacklist) {
+    Planner planner(kallsyms, blacklist);
+    for (const ProbeSpec& spec : specs)
+        planner.plan(spec, begin, nullptr);
+    for (const TriggerSpec& trigger : triggers)
+        planner.plan(trigger.spec, false, &trigger);
+    return planner.finish();
 }
 
 void plant_probes(Session& session, const ProbePlan& plan, const std::function<bool()>& keep_on) {

@@ -20,9 +20,16 @@ struct ProbePlan {
     std::vector<std::string> texts;   // as typed, for messages
 };
 
+// A probe that does something besides recording.
+struct TriggerSpec {
+    ProbeSpec spec;
+    trapline_trigger trigger = TRAPLINE_TRIGGER_STOP;
+    std::string name; // before its events' name: "until:vfs_read"
+};
+
 // With `begin`, each call gets an entry probe of its own too. Error for what can't be.
-ProbePlan plan_probes(std::span<const ProbeSpec> specs, bool begin, const Kallsyms& kallsyms,
-                      const Blacklist& blacklist);
+ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerSpec> triggers,
+                      bool begin, const Kallsyms& kallsyms, const Blacklist& blacklist);
 
 // Plants them all, or throws saying which were refused and why; what was planted goes with
 // the session. `keep_on` false: gives up.

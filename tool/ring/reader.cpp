@@ -2,7 +2,9 @@
 // One CPU's ring, read.
 #include "ring/reader.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 #include <fmt/format.h>
 #include <string>
 
@@ -46,20 +48,48 @@ RingReader::RingReader(const RingMemory& memory, std::uint32_t cpu) : cpu_(cpu) 
     tl_ring_reader_init(&reader_, memory.control, memory.consumer, memory.data);
 }
 
+void RingReader::contradiction() const {
+    throw Error(fmt::format("the ring of CPU {} contradicts itself: read up to {}, published "
+                            "up to {}, in {} bytes of chunks of {}",
+                            cpu_, reader_.pos, tl_load_acquire(&reader_.control->head),
+                            reader_.size, reader_.chunk_size),
+                "either something else wrote to its consumer page, or this is a bug in the "
+                "trapline module: please report it with the kernel's log");
+}
+
 bool RingReader::peek(tl_ring_span& span) const {
     const int found = tl_ring_peek(&reader_, &span);
     if (found < 0)
-        throw Error(fmt::format("the ring of CPU {} contradicts itself: read up to {}, published "
-                                "up to {}, in {} bytes of chunks of {}",
-                                cpu_, reader_.pos, tl_load_acquire(&reader_.control->head),
-                                reader_.size, reader_.chunk_size),
-                    "either something else wrote to its consumer page, or this is a bug in the "
-                    "trapline module: please report it with the kernel's log");
+        contradiction();
     return found > 0;
 }
 
 void RingReader::release(const tl_ring_span& span) {
     tl_ring_release(&reader_, &span);
+}
+
+std::span<const std::byte> RingReader::finished() const {
+    const std::uint64_t chunk_mask = reader_.chunk_size - std::uint64_t{1};
+    const std::uint64_t head = tl_load_acquire(&reader_.control->head);
+    if ((reader_.pos & chunk_mask) != 0 || head - reader_.pos > reader_.size)
+        contradiction();
+    const std::uint64_t start = reader_.pos & (reader_.size - 1);
+    const std::uint64_t bytes = std::min((head & ~chunk_mask) - reader_.pos, reader_.size - start);
+    return {reinterpret_cast<const std::byte*>(reader_.data) + start, bytes};
+}
+
+void RingReader::release_chunks(std::size_t bytes) {
+    tl_ring_span span{};
+    span.next = reader_.pos + bytes;
+    tl_ring_release(&reader_, &span);
+}
+
+std::uint64_t RingReader::released_records() const {
+    if (unread() == 0)
+        return written();
+    tl_packet packet{};
+    std::memcpy(&packet, reader_.data + (reader_.pos & (reader_.size - 1)), sizeof(packet));
+    return packet.first_event;
 }
 
 std::uint64_t RingReader::written() const {

@@ -2,7 +2,9 @@
 // One CPU's ring, read: what was published, in pieces that lie in one packet each.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "ring/memory.h"
 #include "shared/ring.h"
@@ -23,6 +25,15 @@ public:
     // Gives the piece back to the writer: it must not be looked at any more.
     void release(const tl_ring_span& span);
 
+    // For who reads by whole chunks and nothing else: the finished ones that were not given
+    // back, as many as lie in a row; then gives the first `bytes` of them back. Error when the
+    // ring contradicts itself.
+    std::span<const std::byte> finished() const;
+    void release_chunks(std::size_t bytes);
+
+    // Records before the first chunk that was not given back. Nobody may be writing.
+    std::uint64_t released_records() const;
+
     // As the writer counts, now.
     std::uint64_t written() const;
     std::uint64_t lost_full() const;
@@ -32,6 +43,8 @@ public:
     std::uint64_t unread() const; // bytes published and not released
 
 private:
+    [[noreturn]] void contradiction() const;
+
     tl_ring_reader reader_{};
     std::uint32_t cpu_;
 };

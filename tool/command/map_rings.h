@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+// All rings of a session, mapped.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "control/session.h"
+
+namespace trapline {
+
+// Those of the possible CPUs below `cpus`, of a configured session.
+std::vector<RingMapping> map_rings(const Session& session, std::uint32_t cpus);
+
+} // namespace trapline

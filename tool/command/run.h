@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+// A session from the first probe to the accounting, whatever is done with its records: probes,
+// COMMAND, signals, what ends it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command/child.h"
+#include "command/events.h"
+#include "command/probe_plan.h"
+#include "command/run_options.h"
+#include "control/session.h"
+#include "trace/description.h"
+
+namespace trapline {
+
+constexpr int lost_status = 3; // events were lost, and --strict
+
+// To standard error.
+void say(std::string_view text);
+
+// How a run came to its end.
+struct Ending {
+    std::optional<int> status; // ours to exit with: COMMAND's, if there is one
+    std::optional<int> signal; // that ended it while COMMAND went on
+    bool by_command = false;   // COMMAND ended, and with it the run
+    std::string cause;         // "COMMAND ended with status 0", "SIGINT", "--duration", ...
+};
+
+// Something besides that a run waits for. `came` says whether the run ends of it.
+struct Watch {
+    int fd = -1;
+    short events = 0; // of poll(); 0: errors only
+    std::function<bool(Ending& ending, short revents)> came;
+};
+
+// Something to be done at least so often.
+struct Tick {
+    std::chrono::milliseconds interval{};
+    std::function<void()> due; // empty: nothing
+};
+
+// What a command wants besides its PROBEs.
+struct RunPlan {
+    std::vector<TriggerSpec> triggers;
+    bool overwrite = false;
+    bool wake_chunks = false;      // see SessionConfig
+    bool stdout_to_stderr = false; // COMMAND's
+    bool stop_at_signal = false;   // without waiting for COMMAND to end of it
+};
+
+class Run {
+public:
+    // From now on signals are ours: SIGINT and its like, and `more`.
+    Run(const RunOptions& options, RunPlan plan, std::span<const int> more_signals = {});
+
+    // Everything but the start: if it throws, COMMAND has not run and no probe stays.
+    void prepare();
+
+    Session& session() { return *session_; }
+    std::uint32_t cpus() const { return cpus_; } // possible ones
+    std::span<const EventLayout> layouts() const { return plan_.layouts; }
+    const Child* child() const { return child_ ? &*child_ : nullptr; }
+
+    // What is known of the trace so far.
+    const TraceDescription& description() const { return description_; }
+
+    ClockAnchor start();
+
+    // COMMAND runs. Without one, says that we are `doing` it: "tracing".
+    void let_go(std::string_view doing);
+
+    // What a signal is to be: nobody's business but the caller's, or the end of the run, which
+    // COMMAND isn't told of; or the usual: handed on to COMMAND, or the end of a run without.
+    enum class SignalUse : std::uint8_t { usual, handled, ends };
+    std::function<SignalUse(int number)> on_signal;
+
+    // Until the run ends; may be called again, and then goes on.
+    Ending wait(std::span<const Watch> watches, const Tick& tick = {});
+
+    // After that: whether there was a signal, which was handed on to COMMAND unless the terminal
+    // did.
+    bool take_late_signal(Ending& ending);
+    int signals_fd() const { return signals_.fd(); }
+
+    // STOP, first of all, however long the rest may take; then all traps are lifted.
+    ClockAnchor stop();
+    const std::vector<ProbeReport>& reports() const { return reports_; } // from then
+
+    // Says what became of every hit; whether any event was lost.
+    bool account() const;
+
+    // What to exit with: waits for COMMAND if it goes on, untraced.
+    int finish(Ending& ending, bool lost);
+
+    // When we fail while COMMAND runs.
+    void say_command_goes_on() const;
+
+private:
+    void check_buffer_size() const;
+    SessionConfig session_config() const;
+    void describe();
+    bool take_signal(Ending& ending);
+    void command_ended(Ending& ending);
+
+    const RunOptions& options_;
+    RunPlan wanted_;
+    std::vector<int> more_signals_;
+    Signals signals_;
+    Watched watched_;
+    std::optional<Deadline> deadline_;
+    std::optional<Session> session_;
+    std::optional<Child> child_;
+    std::uint32_t cpus_ = 0;
+    ProbePlan plan_;
+    TraceDescription description_;
+    std::vector<ProbeReport> reports_;
+};
+
+} // namespace trapline

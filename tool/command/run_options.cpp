@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+// The part of the command line that `trace` and `record` share.
+#include "command/run_options.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <sstream>
+
+#include "util/error.h"
+#include "util/size.h"
+
+namespace trapline {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr std::uint32_t pid_max = 1U << 22; // the kernel's, on 64 bits
+
+void add_shared_options(po::options_description& options) {
+    auto add = options.add_options();
+    add("all,a", "with COMMAND: trace everybody's calls, not only COMMAND's and its descendants'");
+    add("pid,p", po::value<std::vector<std::string>>()->value_name("PID[,PID]"),
+        "trace only these processes and their descendants; ends when they have");
+    add("duration,d", po::value<std::string>()->value_name("SECONDS"), "end after SECONDS");
+    add("user", po::value<std::string>()->value_name("NAME"), "run COMMAND as this user");
+    add("entry", "trace entries only: arguments, as they come in");
+    add("return", "trace returns only: return values");
+    add("begin", "record a call's entry too, as it happens: for calls that never return");
+    add("strict", "exit with 3 if an event was lost");
+    add("buffer-size,b", po::value<std::string>()->value_name("SIZE"),
+        "bytes per CPU for events not read yet, a power of two from 64K to 1G (default 1M)");
+    add("maxactive", po::value<std::string>()->value_name("N"),
+        "calls of a function that can be inside at once and be seen (default: 32 per CPU, at "
+        "least 128)");
+    add("help,h", "show this");
+}
+
+class Values {
+public:
+    explicit Values(const std::string& see_help) : see_help_(see_help) {}
+
+    std::uint32_t number(std::string_view text, std::string_view option, std::uint32_t least,
+                         std::uint32_t most) const {
+        std::uint32_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc{} || end != text.data() + text.size() || value < least ||
+            value > most)
+            throw UsageError(
+                fmt::format("{}: '{}' is not a number from {} to {}", option, text, least, most),
+                see_help_);
+        return value;
+    }
+
+    std::vector<std::uint32_t> pids(const std::vector<std::string>& lists) const {
+        std::vector<std::uint32_t> pids;
+        for (const std::string& list : lists) {
+            std::istringstream stream(list);
+            std::string pid;
+            if (list.empty() || list.back() == ',')
+                throw UsageError(fmt::format("--pid: '{}' is not a list of process ids", list),
+                                 see_help_);
+            while (std::getline(stream, pid, ','))
+                pids.push_back(number(pid, "--pid", 1, pid_max));
+        }
+        return pids;
+    }
+
+    double duration(const std::string& text) const {
+        std::istringstream stream(text);
+        stream.imbue(std::locale::classic());
+        double seconds = 0;
+        // Above: more than a timer of nanoseconds holds.
+        if (!(stream >> seconds) || !stream.eof() || !std::isfinite(seconds) || seconds <= 0 ||
+            seconds > 1e9)
+            throw UsageError(
+                fmt::format("--duration: '{}' is not a number of seconds above 0", text),
+                see_help_);
+        return seconds;
+    }
+
+    std::uint64_t buffer_size(const std::string& text) const {
+        const std::uint64_t size = parse_size(text, "--buffer-size");
+        if (size < TRAPLINE_RING_MIN || size > TRAPLINE_RING_MAX || !std::has_single_bit(size))
+            throw UsageError(fmt::format("--buffer-size: '{}' is not a power of two from {} to {}",
+                                         text, format_size(TRAPLINE_RING_MIN),
+                                         format_size(TRAPLINE_RING_MAX)),
+                             see_help_);
+        return size;
+    }
+
+private:
+    const std::string& see_help_;
+};
+
+} // namespace
+
+RunCommandLine::RunCommandLine(std::string_view name)
+    : name_(name), see_help_(fmt::format("see: trapline {} --help", name)),
+      options_("Options", 100, 60) {
+    add_shared_options(options_);
+}
+
+void RunCommandLine::parse(const std::vector<std::string>& arguments) {
+    // COMMAND's own options are none of ours.
+    const auto split = std::find(arguments.begin(), arguments.end(), "--");
+    const std::vector<std::string> ours(arguments.begin(), split);
+    if (split != arguments.end()) {
+        command_.assign(split + 1, arguments.end());
+        if (command_.empty())
+            throw UsageError("no COMMAND behind --", see_help_);
+    }
+
+    po::options_description all;
+    all.add(options_).add_options()("probe", po::value<std::vector<std::string>>());
+    po::positional_options_description positional;
+    positional.add("probe", -1);
+    using namespace po::command_line_style;
+    try {
+        po::store(po::command_line_parser(ours)
+                      .options(all)
+                      .positional(positional)
+                      .style(unix_style & ~allow_guessing)
+                      .run(),
+                  given_);
+        po::notify(given_);
+    } catch (const po::error& error) {
+        throw UsageError(error.what(), see_help_);
+    }
+}
+
+std::string RunCommandLine::value(const char* option) const {
+    return has(option) ? given_[option].as<std::string>() : std::string();
+}
+
+std::vector<std::string> RunCommandLine::values(const char* option) const {
+    return has(option) ? given_[option].as<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+std::optional<trapline_probe_kind> RunCommandLine::kind() const {
+    if (has("entry") && has("return"))
+        throw UsageError("--entry and --return exclude each other; without either, a call shows "
+                         "both ends",
+                         see_help_);
+    if (has("entry"))
+        return TRAPLINE_ENTRY;
+    if (has("return"))
+        return TRAPLINE_RETURN;
+    return std::nullopt;
+}
+
+ProbeSpec RunCommandLine::probe(const std::string& text) const {
+    return parse_probe(text, kind());
+}
+
+void RunCommandLine::check_together(const RunOptions& options) const {
+    if (options.probes.empty())
+        throw UsageError(
+            "which function? no PROBE is given",
+            fmt::format("for example: trapline {} vfs_read -- cat /etc/hostname", name_));
+    if (options.probes.size() * (options.begin ? 2 : 1) > TRAPLINE_PROBES_MAX)
+        throw UsageError(
+            fmt::format("too many probes: a session has at most {}", TRAPLINE_PROBES_MAX));
+    if (!options.user.empty() && options.command.empty())
+        throw UsageError("--user needs a COMMAND to run: put it behind --", see_help_);
+    if (options.all && options.command.empty())
+        throw UsageError("--all needs a COMMAND: without one everybody is traced anyway",
+                         see_help_);
+    if (options.all && !options.pids.empty())
+        throw UsageError("--all and --pid exclude each other", see_help_);
+}
+
+RunOptions RunCommandLine::run_options() const {
+    const Values values_of(see_help_);
+    RunOptions options;
+    options.command = command_;
+    options.all = has("all");
+    options.begin = has("begin");
+    options.strict = has("strict");
+    options.pids = values_of.pids(values("pid"));
+    if (has("duration"))
+        options.duration = values_of.duration(value("duration"));
+    options.user = value("user");
+    if (has("buffer-size"))
+        options.buffer_size = values_of.buffer_size(value("buffer-size"));
+    if (has("maxactive"))
+        options.maxactive =
+            values_of.number(value("maxactive"), "--maxactive", 1, TRAPLINE_MAXACTIVE_MAX);
+    for (const std::string& text : values("probe"))
+        options.probes.push_back(probe(text));
+    check_together(options);
+    return options;
+}
+
+std::string RunCommandLine::help() const {
+    std::ostringstream out;
+    out << options_;
+    return out.str();
+}
+
+std::string probe_help() {
+    return "A PROBE is\n"
+           "  FUNC                   a call: six raw arguments, return value, duration\n"
+           "  kprobe:FUNC[+OFFSET]   the entry, or the instruction at OFFSET, only\n"
+           "  kretprobe:FUNC         the return only\n"
+           "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n"
+           "  FUNC#N                 the Nth of several functions of that name\n"
+           "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n";
+}
+
+std::string status_help() {
+    return "Exit status: COMMAND's own (128+n: killed by signal n); 0 without COMMAND; 2 usage;\n"
+           "3 events were lost and --strict; 125 Trapline failed; 126 COMMAND can't be executed;\n"
+           "127 COMMAND was not found.\n";
+}
+
+} // namespace trapline

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+// The part of the command line that `trace` and `record` share: what to probe, whom to
+// trace, when to end.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/probe_spec.h"
+
+namespace trapline {
+
+struct RunOptions {
+    std::vector<ProbeSpec> probes;
+    std::vector<std::string> command; // behind --; empty: none
+    bool all = false;                 // everybody's calls, not only COMMAND's
+    std::vector<std::uint32_t> pids;  // these and their descendants
+    std::optional<double> duration;   // seconds
+    std::string user;                 // COMMAND runs as; empty: as we do
+    bool begin = false;               // record entries too, as they happen
+    bool strict = false;              // losses are a failure
+    std::uint64_t buffer_size = 0;    // bytes per CPU; 0: the module's default
+    std::uint32_t maxactive = 0;      // calls inside at once per probe; 0: the module's choice
+};
+
+// A command line with options of its own besides the shared ones.
+class RunCommandLine {
+public:
+    // `name`: "trace" or "record".
+    explicit RunCommandLine(std::string_view name);
+
+    // For a command's own options, before parse().
+    boost::program_options::options_description& options() { return options_; }
+
+    // `arguments`: those behind `name`. UsageError names the offending one.
+    void parse(const std::vector<std::string>& arguments);
+
+    bool has(const char* option) const { return given_.count(option) != 0; }
+    std::string value(const char* option) const; // empty if not given
+    std::vector<std::string> values(const char* option) const;
+
+    // What the shared options say. UsageError for what can't be together.
+    RunOptions run_options() const;
+
+    // PROBE as --entry and --return would have it.
+    ProbeSpec probe(const std::string& text) const;
+
+    const std::string& see_help() const { return see_help_; }
+    std::string help() const; // the list of options
+
+private:
+    std::optional<trapline_probe_kind> kind() const;
+    void check_together(const RunOptions& options) const;
+
+    std::string name_;
+    std::string see_help_;
+    boost::program_options::options_description options_;
+    boost::program_options::variables_map given_;
+    std::vector<std::string> command_;
+};
+
+// What every command says of a PROBE and of COMMAND's exit status.
+std::string probe_help();
+std::string status_help();
+
+} // namespace trapline
