@@ -19,6 +19,7 @@
 
 #include "command/collector.h"
 #include "control/session.h"
+#include "recorder.h"
 #include "shared/program.h"
 
 using namespace trapline;
@@ -213,6 +214,10 @@ int main() {
 
     report.line("ftrace kprobe event: entry, 3 arguments", ftrace_cost(false));
     report.line("ftrace kprobe events: entry and return", ftrace_cost(true));
+
+    const bench::RecorderCost recorder = bench::recorder_cost();
+    fmt::print("{:<44} {:>8.1f} of the tool's an event ({} events to a tmpfs)\n",
+               "trapline record: instructions", recorder.per_event, recorder.events);
 
     const double after = measure();
     report.require("lifted: the baseline again, to 0.1 %", std::abs(after - base) <= base / 1000);

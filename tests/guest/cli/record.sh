@@ -1,0 +1,456 @@
+# shellcheck shell=dash
+# SPDX-License-Identifier: GPL-2.0
+# Recordings: made, read back, ended in every way.
+
+# record ARGUMENT...: into status, out and err.
+record() {
+	timeout -s KILL 60 trapline record "$@" >out 2>err </dev/null
+	echo $? >status
+}
+
+record_background() {
+	timeout -s KILL 60 trapline record "$@" >out 2>err </dev/null &
+	tool=$!
+}
+
+recording() { until_true grep -qE 'trapline: recording .*Ctrl-C ends' err; }
+
+# report ARGUMENT...: into events and told; its status must be that of a whole recording.
+report() {
+	timeout -s KILL 60 trapline report "$@" >events 2>told </dev/null || fail "report: status $?: $(cat told)"
+}
+
+# ring_total TERM [DIR]: of the rings' totals in the metadata, summed.
+ring_total() {
+	sed -n 's/^.* trapline: *\({.*}\).*$/\1/p; s/^\/\* trapline: *\({.*}\).*$/\1/p' "${2:-trapline-data}/metadata" |
+		tail -n 1 | grep -oE '"rings":\[[^]]*\]' | grep -oE "\"$1\":[0-9]+" | cut -d: -f2 |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+plain() {
+	record read_zero -- sh -c 'tl-calls 1000; exit 7'
+	expect_status 7
+	expect_in out '^1000$'
+	expect_is recorded "$(account read_zero recorded)" 1000
+	expect_sums
+	expect_in err '^trapline: 1000 events in trapline-data \([0-9.]+ MiB\), ended by COMMAND ended with status 7$'
+	report
+	expect_is "lines" "$(lines events .)" 1000
+	expect_every events "$head_re"'read_zero\('"$six"'\) = 0x1b39 '"$took"'$'
+	expect_is "the accounting" "$(grep '^read_zero' told)" "$(grep '^read_zero' err)"
+	expect_is "written" "$(ring_total written)" 1000
+	expect_is "read" "$(ring_total read)" 1000
+	expect_is "mode" "$(stat -c %a trapline-data) $(stat -c %a trapline-data/metadata)" "700 600"
+}
+t "record, report: the same lines, COMMAND's status, the accounting" plain
+
+same_text() {
+	# Both at once see the same calls; only durations may differ.
+	timeout -s KILL 60 trapline record -o rec read_zero -p $$ >/dev/null 2>rec_err </dev/null &
+	recorder=$!
+	until_true grep -q 'Ctrl-C ends' rec_err
+	trace -o traced read_zero -- tl-calls 200
+	kill -INT $recorder
+	wait $recorder || fail "record: status $?"
+	report rec
+	sed -E 's/ +[0-9.]+: / /; s/ <.*//' traced >one
+	sed -E 's/ +[0-9.]+: / /; s/ <.*//' events >two
+	cmp one two || fail "the texts differ: $(diff one two | head -4)"
+	awk 'NR == FNR { t[FNR] = $4; next } { d = $4 - t[FNR]; if (d > 0.01 || d < -0.01) bad++ } END { exit bad > 0 }' traced events ||
+		fail "the times differ"
+}
+t "report prints what trace prints" same_text
+
+all_cpus() {
+	record -b 4M read_zero -- sh -c 'for c in 0 1 2 3; do tl-calls 20000 --cpu $c >/dev/null & done; wait'
+	expect_status 0
+	expect_is recorded "$(account read_zero recorded)" 80000
+	report
+	expect_is lines "$(lines events .)" 80000
+	awk '{ time = $4 + 0; if (time < last) exit 1; last = time; cpus[$2]++ }
+		END { for (c = 0; c < 4; c++) if (cpus["[00" c "]"] != 20000) exit 1 }' events || fail "out of order, or missing"
+	[ "$(ls trapline-data | grep -c '^cpu_')" -ge 4 ] || fail "streams: $(ls trapline-data)"
+}
+t "80000 calls from 4 CPUs: all there, in order" all_cpus
+
+older() {
+	record read_zero -- tl-calls 1
+	record read_zero -- tl-calls 2
+	record read_zero -- tl-calls 3
+	report
+	expect_is "the newest" "$(lines events .)" 3
+	report trapline-data.old
+	expect_is "the one before" "$(lines events .)" 2
+	expect_is "directories" "$(echo trapline*)" "trapline-data trapline-data.old"
+	record -o there/ read_zero -- tl-calls 4
+	expect_status 0
+	report there
+	expect_is "-o" "$(lines events .)" 4
+}
+t "an older recording becomes .old, and only one of them" older
+
+in_the_way() {
+	mkdir dir && touch dir/precious
+	record -o dir read_zero -- touch ran
+	expect_status 125
+	expect_in err 'dir'
+	[ -e dir/precious ] && [ ! -e ran ] || fail "it was touched, or COMMAND ran"
+	echo mine >file
+	record -o file read_zero -- touch ran
+	expect_status 125
+	expect_is "the file" "$(cat file)" mine
+	record -o good read_zero -- true
+	mkdir good.old && touch good.old/precious
+	record -o good read_zero -- touch ran
+	expect_status 125
+	[ -e good.old/precious ] && [ ! -e ran ] || fail ".old was touched, or COMMAND ran"
+	record -o no/such/dir read_zero -- touch ran
+	expect_status 125
+	expect_in err 'no/such'
+	mkdir empty
+	record -o empty read_zero -- tl-calls 2
+	expect_status 0
+}
+t "what is no recording is never moved or removed" in_the_way
+
+options_hold() {
+	record --strict -d 1 --entry read_zero vfs_open -- sh -c 'tl-calls 5; sleep 2; tl-calls 7; exit 6'
+	expect_status 6
+	report --probe read_zero
+	expect_is "until -d" "$(lines events ': read_zero\(')" 5
+	expect_in err 'ended by --duration'
+	record --begin read_zero -- tl-calls 3
+	report
+	expect_is "entries and calls" "$(lines events .)" 6
+	record no_such_function -- touch ran
+	expect_status 125
+	record read_zero -- /no/such/command
+	expect_status 127
+	record -a read_zero
+	expect_status 2
+	record --snapshot-on SIGUSR1 read_zero
+	expect_status 2
+	record --max-size 1 read_zero
+	expect_status 2
+	record
+	expect_status 2
+	[ ! -e ran ] || fail "COMMAND ran"
+	record --user nobody read_zero -- tl-calls 1
+	expect_status 0
+}
+t "record takes trace's options, and refuses as it does" options_hold
+
+ctrl_c() {
+	timeout -s KILL 60 tl-pty --at started ^C sh -c 'trap : INT
+		trapline record read_zero -- sh -c "tl-calls 12; echo started; sleep 60"
+		echo "status $?"' >out
+	expect_in out 'status 130'
+	report
+	expect_is lines "$(lines events .)" 12
+	record_background read_zero
+	recording
+	tl-calls 9 >/dev/null
+	kill -USR1 $tool
+	ended
+	expect_status 0
+	expect_in err 'ended by SIGUSR1'
+	report
+	expect_is lines "$(lines events .)" 9
+}
+t "Ctrl-C ends COMMAND and the recording; SIGUSR1 ends the recording" ctrl_c
+
+max_size() {
+	record --max-size 300K read_zero -- sh -c 'tl-calls 50000; exit 9'
+	expect_status 9
+	expect_in err 'recorded events were not written: --max-size was reached'
+	size=$(cat trapline-data/* | wc -c)
+	[ "$size" -le 307200 ] || fail "it has $size bytes"
+	[ "$size" -gt 200000 ] || fail "it has only $size bytes"
+	report
+	expect_is "lines" "$(lines events .)" "$(ring_total read)"
+	expect_is "recorded" "$(account read_zero recorded)" "$(($(ring_total read) + $(ring_total unread)))"
+	expect_in out '^50000$'
+	record --strict --max-size 300K read_zero -- tl-calls 50000
+	expect_status 3
+}
+t "--max-size ends the recording, and what isn't written is counted" max_size
+
+full_disk() {
+	mkdir disk
+	mount -t tmpfs -o size=1M tmpfs disk
+	record -b 4M -o disk/rec read_zero -- sh -c 'tl-calls 60000; touch ran'
+	expect_status 125
+	expect_in err 'No space left on device'
+	expect_sums
+	until_true [ -e ran ]
+	trapline report disk/rec >events 2>told
+	said=$(sed -n 's/^trapline: \([0-9]*\) events in .*/\1/p' err)
+	expect_is "lines" "$(lines events .)" "$said"
+	[ "$said" -gt 1000 ] || fail "only $said events"
+	expect_in err "^trapline: $(($(account read_zero recorded) - said)) recorded events were not written"
+	umount disk
+}
+t "a full disk: 125, what is whole is kept, the rest is counted" full_disk
+
+vanished() {
+	record_background -o gone read_zero
+	recording
+	tl-calls 100 >/dev/null
+	rm -r gone
+	until_true sh -c "! kill -0 $tool"
+	ended
+	expect_status 125
+	expect_in err 'gone.* not there any more'
+	expect_sums
+}
+t "a vanished directory ends the recording: 125" vanished
+
+killed() {
+	record_background -b 64K read_zero
+	recording
+	tl-calls 20000 >/dev/null
+	kill -KILL "$(pidof trapline)"
+	wait $tool
+	trapline report >events 2>told
+	expect_is "report's status" $? 0
+	[ "$(lines events ': read_zero\(')" -gt 10000 ] || fail "only $(lines events .) lines"
+	expect_in told 'killed'
+	no_probes
+}
+t "a recorder that is killed leaves what it has written" killed
+
+# The whole tool stands still while the rings fill up.
+stall() { # trace|record ARGUMENT...
+	rm -f go
+	timeout -s KILL 90 trapline "$@" -b 64K read_zero >out 2>err </dev/null -- \
+		sh -c 'touch ready; until [ -e go ]; do usleep 20000; done; tl-calls 60000 >&2; touch done; until [ -e end ]; do usleep 20000; done; tl-calls 100 >&2' &
+	tool=$!
+	until_true [ -e ready ]
+	kill -STOP "$(pidof trapline)"
+	touch go
+	until_true [ -e done ]
+	sleep 1
+	kill -CONT "$(pidof trapline)"
+	sleep 1
+	touch end
+	ended
+	rm -f ready done end
+	expect_status 0
+	expect_is hits "$(account read_zero hits)" 60100
+	expect_sums
+	[ "$(account read_zero dropped)" -gt 10000 ] || fail "only $(account read_zero dropped) dropped"
+}
+
+stalled_record() {
+	stall record
+	report
+	expect_is lines "$(lines events .)" "$(account read_zero recorded)"
+	report --summary
+	expect_is "dropped, by the packets' headers" \
+		"$(sed -n 's/^.*CPU [0-9]*: \([0-9]*\) events\{0,1\} dropped .*/\1/p' events | awk '{ n += $1 } END { print n + 0 }')" \
+		"$(account read_zero dropped)"
+}
+t "a recorder that stalls for seconds: dropped to the last one, and where" stalled_record
+
+stalled_trace() {
+	stall trace -o events
+	expect_is lines "$(lines events .)" "$(account read_zero recorded)"
+}
+t "a trace that stalls for seconds: dropped to the last one" stalled_trace
+
+# recorded = read + overwritten + unread, and the lines are those read.
+expect_identity() {
+	expect_is "recorded" "$(account read_zero recorded)" "$(ring_total written)"
+	expect_is "read + overwritten + unread" \
+		"$(($(ring_total read) + $(ring_total overwritten) + $(ring_total unread)))" "$(ring_total written)"
+	report --probe read_zero
+	expect_is lines "$(lines events .)" "$(ring_total read)"
+}
+
+flight_failure() {
+	record --overwrite -b 64K read_zero -- sh -c 'tl-calls 30000; exec 3</dev/zero; head -c 77 <&3 >/dev/null; exit 5'
+	expect_status 5
+	expect_is dropped "$(account read_zero dropped)" 0
+	[ "$(ring_total overwritten)" -gt 20000 ] || fail "only $(ring_total overwritten) overwritten"
+	expect_identity
+	expect_in err 'older ones were overwritten'
+	[ "$(lines events .)" -gt 500 ] || fail "only $(lines events .) lines"
+	tail -n 1 events | grep -q 'head-' || fail "the last event is not there: $(tail -n 1 events)"
+}
+t "a flight recorder writes the last events when COMMAND fails" flight_failure
+
+flight_success() {
+	record --overwrite read_zero -- tl-calls 100
+	expect_status 0
+	expect_in err 'nothing was written'
+	[ ! -e trapline-data ] || fail "something was written"
+	expect_sums
+}
+t "... and nothing when COMMAND succeeds" flight_success
+
+flight_signals() {
+	local signal
+	for signal in INT USR1 TERM; do
+		record_background --overwrite -b 64K read_zero
+		recording
+		tl-calls 20000 >/dev/null
+		kill -$signal $tool
+		ended
+		expect_status 0
+		expect_in err "ended by SIG$signal"
+		expect_identity
+		[ "$(ring_total written)" = 20000 ] || fail "recorded $(ring_total written)"
+	done
+	record_background --overwrite read_zero -- sh -c 'trap "" INT; tl-calls 50 >/dev/null; touch ready; until [ -e go ]; do usleep 20000; done; tl-calls 70; exit 4'
+	until_true [ -e ready ]
+	kill -USR1 $tool
+	until_true grep -q . trapline-data/metadata
+	touch go
+	ended
+	expect_status 4
+	expect_identity
+	expect_is lines "$(lines events .)" 50
+}
+t "... at Ctrl-C, SIGUSR1 and SIGTERM, at that moment" flight_signals
+
+flight_until() {
+	record --overwrite -b 64K --until 'read_null' read_zero -- sh -c 'tl-calls 20000; cat /dev/null; tl-calls 500; exit 3'
+	expect_status 3
+	expect_in err 'ended by --until'
+	expect_identity
+	expect_is "recorded" "$(ring_total written)" 20001
+	report
+	tail -n 1 events | grep -q ': until:read_null(' || fail "the last is $(tail -n 1 events)"
+	# A condition that is not met ends nothing.
+	record --until 'read_zero if $arg3 == 77' read_zero -- sh -c 'tl-calls 10; head -c 77 /dev/zero >/dev/null; tl-calls 10; exit 2'
+	expect_status 2
+	expect_in err 'ended by --until'
+	report
+	expect_is "lines" "$(lines events ': until:read_zero\(')" 1
+	expect_is "lines" "$(lines events ': read_zero\(')" 11
+	record --until 'read_zero if $arg3 == 78' read_zero -- tl-calls 10
+	expect_in err 'ended by COMMAND'
+	expect_is "filtered" "$(account until:read_zero filtered)" 10
+}
+t "--until stops in the handler of the hit; the hit is the last event" flight_until
+
+snapshots() {
+	record_background --overwrite -b 64K --snapshot-on SIGUSR1 --snapshot-on 'read_null' read_zero
+	recording
+	tl-calls 100 >/dev/null
+	kill -USR1 $tool
+	until_true grep -q 'snapshot in .*SIGUSR1' err
+	report
+	expect_is "after the first" "$(lines events .)" 100
+	tl-calls 40 >/dev/null
+	cat /dev/null
+	until_true grep -q 'snapshot in .*--snapshot-on' err
+	report
+	expect_is "after the second" "$(lines events ': read_zero\(')" 140
+	tl-calls 20000 --cpu 0 >/dev/null
+	kill -INT $tool
+	ended
+	expect_status 0
+	expect_is "all" "$(account read_zero recorded)" 20140
+	expect_is "read + overwritten + unread" \
+		"$(($(ring_total read) + $(ring_total overwritten) + $(ring_total unread)))" "$(ring_total written)"
+	report
+	expect_is lines "$(lines events .)" "$(ring_total read)"
+	report --summary
+	expect_in events 'overwritten'
+}
+t "--snapshot-on writes and goes on; each event once" snapshots
+
+snapshots_under_load() {
+	local n=0
+	record_background --overwrite -b 64K --snapshot-on SIGUSR1 read_zero -- \
+		sh -c 'for c in 0 1 2 3; do tl-calls 40000 --cpu $c >/dev/null & done; wait; exit 1'
+	until_true pidof tl-calls
+	while [ $n -lt 10 ] && kill -USR1 $tool 2>/dev/null; do n=$((n + 1)); usleep 150000; done
+	ended
+	expect_status 1
+	expect_is "hits" "$(account read_zero recorded)" 160000
+	expect_identity
+	say "measured: $(grep -c 'snapshot in' err) snapshots under load, $(ring_total read) read, $(ring_total overwritten) overwritten"
+}
+t "snapshots while 4 CPUs write: recorded = read + overwritten + unread" snapshots_under_load
+
+snapshot_failure() {
+	record_background --overwrite --all --snapshot-on failure read_zero -- sh -c 'tl-calls 30 >/dev/null; exit 8'
+	until_true grep -q 'snapshot in' err
+	tl-calls 12 >/dev/null
+	kill -TERM $tool
+	ended
+	expect_status 8
+	report
+	expect_is lines "$(lines events .)" 42
+}
+t "--snapshot-on failure: the recording goes on after COMMAND" snapshot_failure
+
+marks() {
+	record read_zero -- sh -c 'tl-calls 3; trapline mark step 1 "done"; tl-calls 2'
+	expect_status 0
+	report
+	expect_in events ' trapline-[0-9]+ .*: mark: step 1 done$'
+	expect_is "order" "$(sed -E 's/.*: (mark|read_zero).*/\1/' events | tr '\n' ' ')" \
+		"read_zero read_zero read_zero mark read_zero read_zero "
+	trace read_zero -- sh -c 'tl-calls 1 >&2; trapline mark hello'
+	expect_in out ': mark: hello$'
+	record_background -o one read_zero
+	recording
+	trace -o two read_zero -- trapline mark twice
+	kill -INT $tool
+	ended
+	expect_in two ': mark: twice$'
+	report one
+	expect_in events ': mark: twice$'
+	trapline mark nobody 2>err
+	expect_is "status without a trace" $? 125
+	expect_in err 'nothing is being traced'
+	trapline mark 2>err
+	expect_is "status without a text" $? 2
+}
+t "trapline mark: in every stream that runs, in its place" marks
+
+mark_no_room() {
+	timeout -s KILL 60 trapline record -b 64K read_zero >out 2>err </dev/null &
+	tool=$!
+	recording
+	kill -STOP "$(pidof trapline)"
+	tl-calls 20000 --cpu 0 >/dev/null
+	taskset 1 trapline mark full 2>mark_err
+	echo $? >mark_status
+	kill -CONT "$(pidof trapline)"
+	kill -INT $tool
+	ended
+	expect_is "mark's status" "$(cat mark_status)" 125
+	expect_in mark_err 'dropped in 1 of 1'
+	report
+	expect_is lines "$(lines events .)" "$(account read_zero recorded)"
+}
+t "a mark that finds no room says so, and is counted" mark_no_room
+
+damaged() {
+	record -b 64K read_zero -- tl-calls 3000 --cpu 0
+	report
+	all=$(lines events .)
+	# Cut in the middle of a packet.
+	truncate -s 100000 trapline-data/cpu_0
+	trapline report >events 2>told
+	expect_is "status" $? 125
+	expect_in told 'cpu_0: .*byte [0-9]+'
+	[ "$(lines events .)" -gt 500 ] && [ "$(lines events .)" -lt "$all" ] || fail "$(lines events .) lines of $all"
+	# Overwritten with noise.
+	dd if=/dev/urandom of=trapline-data/cpu_0 bs=1 seek=20000 count=64 conv=notrunc 2>/dev/null
+	trapline report >events 2>told
+	expect_is "status" $? 125
+	expect_in told 'cpu_0: .*byte [0-9]+.*offset'
+	: >trapline-data/metadata
+	trapline report >events 2>told
+	expect_is "status" $? 125
+	expect_in told 'metadata'
+	trapline report no-such-dir 2>told
+	expect_is "status" $? 125
+	expect_in told 'no-such-dir'
+}
+t "damage is told with stream and place; the rest is read" damaged
