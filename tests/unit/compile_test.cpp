@@ -46,15 +46,15 @@ inline int tl_read_user(void*, __u64, __u32) {
 
 using namespace trapline;
 
-tl_verdict verify(const std::vector<tl_insn>& program, tl_site site) {
+tl_verdict verify(const std::vector<tl_insn>& program, tl_site site, __u32 fields = 0) {
     static tl_verifier verifier;
     return tl_verify(&verifier, program.data(), static_cast<__u32>(program.size()), site,
-                     pt_regs_words);
+                     pt_regs_words, fields);
 }
 
 std::vector<std::byte> run(const std::vector<tl_insn>& program, const tl_regs& regs = {}) {
     std::vector<std::byte> bytes(TL_FIELDS_MAX);
-    const int size = tl_run(program.data(), &regs, reinterpret_cast<__u8*>(bytes.data()));
+    const int size = tl_run(program.data(), &regs, nullptr, reinterpret_cast<__u8*>(bytes.data()));
     bytes.resize(static_cast<std::size_t>(std::max(size, 0)));
     return bytes;
 }
