@@ -11,9 +11,9 @@ namespace trapline {
 
 namespace {
 
-void add(ProbePlan& plan, const ProbeSpec& spec, const ResolvedProbe& resolved) {
+void add(ProbePlan& plan, const ProbeSpec& spec, const ResolvedProbe& resolved, std::uint64_t hz) {
     const auto id = static_cast<std::uint16_t>(plan.requests.size() + 1);
-    CompiledProbe compiled = compile_probe(spec, id);
+    CompiledProbe compiled = compile_probe(spec, id, hz);
     ProbeRequest request;
     request.event_id = id;
     request.kind = spec.kind;
@@ -30,28 +30,31 @@ void add(ProbePlan& plan, const ProbeSpec& spec, const ResolvedProbe& resolved) 
 
 } // namespace
 
-ProbePlan plan_probes(std::span<const ProbeSpec> specs, bool begin, const Kallsyms& kallsyms,
-                      const Blacklist& blacklist) {
+ProbePlan plan_probes(std::span<const ProbeSpec> specs, bool begin, std::uint64_t hz,
+                      const Kallsyms& kallsyms, const Blacklist& blacklist) {
     ProbePlan plan;
     std::string wrong;
     std::string hint; // the first one's
+    int exit_code = Error::failed;
     for (const ProbeSpec& spec : specs) {
         try {
             const ResolvedProbe resolved = resolve(spec, kallsyms, blacklist);
             if (begin && spec.kind == TRAPLINE_CALL) {
                 ProbeSpec entry = spec;
                 entry.kind = TRAPLINE_ENTRY;
-                add(plan, entry, resolved);
+                add(plan, entry, resolved, hz);
             }
-            add(plan, spec, resolved);
+            add(plan, spec, resolved, hz);
         } catch (const Error& error) {
+            if (wrong.empty())
+                exit_code = error.exit_code();
             wrong += fmt::format("{}{}", wrong.empty() ? "" : "\n", error.what());
             if (hint.empty())
                 hint = error.hint();
         }
     }
     if (!wrong.empty())
-        throw Error(wrong, hint);
+        throw Error(wrong, hint, exit_code);
     return plan;
 }
 

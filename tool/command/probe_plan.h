@@ -20,9 +20,10 @@ struct ProbePlan {
     std::vector<std::string> texts;   // as typed, for messages
 };
 
-// With `begin`, each call gets an entry probe of its own too. Error for what can't be.
-ProbePlan plan_probes(std::span<const ProbeSpec> specs, bool begin, const Kallsyms& kallsyms,
-                      const Blacklist& blacklist);
+// With `begin`, each call gets an entry probe of its own too. `hz`: of the session's clock.
+// Error for what can't be.
+ProbePlan plan_probes(std::span<const ProbeSpec> specs, bool begin, std::uint64_t hz,
+                      const Kallsyms& kallsyms, const Blacklist& blacklist);
 
 // Plants them all, or throws saying which were refused and why; what was planted goes with
 // the session. `keep_on` false: gives up.

@@ -97,7 +97,8 @@ void Trace::check_buffer_size() const {
 void Trace::prepare() {
     session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
     check_buffer_size();
-    plan_ = plan_probes(options_.probes, options_.begin, Kallsyms(), Blacklist());
+    plan_ = plan_probes(options_.probes, options_.begin, session_->info().clock_hz, Kallsyms(),
+                        Blacklist());
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, options_.json, signals_);
     cpus_ = session_->configure(session_config()).cpus;

@@ -200,6 +200,7 @@ std::string trace_help() {
            "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n"
            "  FUNC#N                 the Nth of several functions of that name\n"
            "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n"
+           "  'PROBE if CONDITION'   what fulfils it only: 'vfs_read if $retval < 0'\n"
            "\n"
         << visible_options() << "\n"
         << "Exit status: COMMAND's own (128+n: killed by signal n); 0 without COMMAND; 2 usage;\n"
