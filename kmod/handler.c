@@ -180,7 +180,7 @@ static __always_inline void tl_hit_general(struct tl_probe *probe, const struct 
 	if (!tl_hit(probe, &counts, &ring))
 		return;
 	now = tl_clock_ticks(probe->session->tsc);
-	size = tl_program_run(program, regs, tl_user_context(kp), ring->scratch);
+	size = tl_program_run(program, regs, NULL, tl_user_context(kp), ring->scratch);
 	if (size < 0) {
 		counts->filtered++;
 	} else {
@@ -286,7 +286,7 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 		tl_program_args(probe->entry.size, regs, call->fields);
 		call->time = rdtsc_ordered();
 	} else {
-		size = tl_program_run(&probe->entry, regs, tl_user_context(&probe->rp.kp),
+		size = tl_program_run(&probe->entry, regs, NULL, tl_user_context(&probe->rp.kp),
 				      call->fields);
 		if (size < 0) {
 			counts->filtered++;
@@ -348,6 +348,7 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 	const struct tl_call *call = (const struct tl_call *)ri->data;
 	struct tl_counts *counts = this_cpu_ptr(probe->counts);
 	struct tl_session *session = probe->session;
+	struct tl_entered entered;
 	struct tl_ring *ring;
 	u32 entry_size, size;
 	u64 now;
@@ -365,7 +366,10 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 	now = tl_clock_ticks(session->tsc);
 	/* The fast entry leaves out what is always the same. */
 	entry_size = probe->entry.shape == TL_SHAPE_PROGRAM ? call->size : probe->entry.size;
-	ret_size = tl_program_run(&probe->ret, regs, tl_user_context(NULL), ring->scratch);
+	entered.fields = call->fields;
+	entered.duration = tl_call_duration(call, now);
+	ret_size = tl_program_run(&probe->ret, regs, &entered, tl_user_context(NULL),
+				  ring->scratch);
 	if (ret_size < 0) {
 		counts->filtered++;
 	} else {

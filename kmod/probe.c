@@ -107,6 +107,7 @@ static int tl_probe_programs(struct tl_probe *probe, const struct tl_probe_reque
 {
 	/* An address in the middle of a function is found out when it is registered. */
 	enum tl_site site = request->offset ? TL_AT_OFFSET : TL_AT_ENTRY;
+	enum tl_site end = probe->kind == TRAPLINE_CALL ? TL_AT_CALL_RETURN : TL_AT_RETURN;
 	int error = 0;
 
 	if (request->entry_bytes && probe->kind == TRAPLINE_RETURN) {
@@ -117,11 +118,11 @@ static int tl_probe_programs(struct tl_probe *probe, const struct tl_probe_reque
 		strscpy(text, "an entry probe has no return program", TL_TEXT_SIZE);
 		return -EINVAL;
 	}
-	error = tl_program_load(&probe->entry, request->entry, request->entry_bytes, site, text,
+	error = tl_program_load(&probe->entry, request->entry, request->entry_bytes, site, 0, text,
 				TL_TEXT_SIZE);
 	if (!error)
-		error = tl_program_load(&probe->ret, request->ret, request->ret_bytes,
-					TL_AT_RETURN, text, TL_TEXT_SIZE);
+		error = tl_program_load(&probe->ret, request->ret, request->ret_bytes, end,
+					probe->entry.least, text, TL_TEXT_SIZE);
 	if (!error)
 		error = tl_probe_check(probe, text);
 	return error;

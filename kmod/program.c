@@ -105,11 +105,11 @@ static void tl_program_shape(struct tl_program *program, const struct tl_insn *i
 }
 
 /*
- * Takes in @bytes of instructions, none meaning a program that stores nothing.
- * On failure @text says why.
+ * Takes in @bytes of instructions, none meaning a program that stores nothing. For
+ * TL_AT_CALL_RETURN, @entry_least is the entry program's. On failure @text says why.
  */
 int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, enum tl_site site,
-		    char *text, size_t text_size)
+		    u32 entry_least, char *text, size_t text_size)
 {
 	u32 count = bytes / sizeof(struct tl_insn);
 	struct tl_verdict verdict;
@@ -131,7 +131,7 @@ int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, en
 		snprintf(text, text_size, "no memory for the program");
 		return -ENOMEM;
 	}
-	verdict = tl_verify(v, program->insns, count, site, TL_REGS_WORDS);
+	verdict = tl_verify(v, program->insns, count, site, TL_REGS_WORDS, entry_least);
 	kfree(v);
 	if (verdict.text) {
 		snprintf(text, text_size, "malformed program, instruction %u: %s",
@@ -140,6 +140,7 @@ int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, en
 		return -EINVAL;
 	}
 	program->size = verdict.size;
+	program->least = verdict.least;
 	tl_program_shape(program, program->insns, count);
 	return 0;
 }
@@ -152,13 +153,15 @@ void tl_program_free(struct tl_program *program)
 
 /*
  * Runs a program whose fields go to @to, program->size bytes at most. Returns how
- * many there are, or TL_REJECTED. Preemption is disabled.
+ * many there are, or TL_REJECTED. @entered: NULL but at a call's return. Preemption is
+ * disabled.
  */
-int tl_program_run(const struct tl_program *program, struct pt_regs *regs, bool user, u8 *to)
+int tl_program_run(const struct tl_program *program, struct pt_regs *regs,
+		   const struct tl_entered *entered, bool user, u8 *to)
 {
 	if (program->shape != TL_SHAPE_PROGRAM)
 		return tl_program_words(program, regs, to) - to;
 	__this_cpu_write(tl_user_readable, user);
-	return tl_run(program->insns, (const struct tl_regs *)regs, to);
+	return tl_run(program->insns, (const struct tl_regs *)regs, entered, to);
 }
 NOKPROBE_SYMBOL(tl_program_run);

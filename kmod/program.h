@@ -20,15 +20,17 @@ enum tl_shape {
 struct tl_program {
 	struct tl_insn *insns;		/* NULL: nothing to run, nothing stored */
 	u32 size;			/* bytes of fields at most */
+	u32 least;			/* and at least, of a hit that is recorded */
 	u8 shape;			/* enum tl_shape */
 	u8 words_count;			/* TL_SHAPE_WORDS */
 	u16 words[TL_WORDS_MAX];	/* offsets in struct pt_regs, bytes */
 };
 
 int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, enum tl_site site,
-		    char *text, size_t text_size);
+		    u32 entry_least, char *text, size_t text_size);
 void tl_program_free(struct tl_program *program);
-int tl_program_run(const struct tl_program *program, struct pt_regs *regs, bool user, u8 *to);
+int tl_program_run(const struct tl_program *program, struct pt_regs *regs,
+		   const struct tl_entered *entered, bool user, u8 *to);
 
 /* Stores the fields of TL_SHAPE_WORDS; returns their end. */
 static __always_inline u8 *tl_program_words(const struct tl_program *program,

@@ -111,10 +111,12 @@ tl_inline int tl_compare(__u8 op, __u64 a, __u64 b)
 }
 
 /*
- * Runs a program that tl_verify() let pass. Returns the bytes of fields stored at
- * @to (room: what the verdict said), or TL_REJECTED.
+ * Runs a program that tl_verify() let pass. @entered is looked at in programs for
+ * TL_AT_CALL_RETURN only. Returns the bytes of fields stored at @to (room: what the
+ * verdict said), or TL_REJECTED.
  */
-tl_noinline int tl_run(const struct tl_insn *insn, const struct tl_regs *regs, __u8 *to)
+tl_noinline int tl_run(const struct tl_insn *insn, const struct tl_regs *regs,
+		       const struct tl_entered *entered, __u8 *to)
 {
 	__u64 slot[TL_SLOTS];
 	__u8 *at = to;
@@ -142,6 +144,12 @@ tl_noinline int tl_run(const struct tl_insn *insn, const struct tl_regs *regs, _
 			break;
 		case TL_OP_RETVAL:
 			value = tl_retval(regs);
+			break;
+		case TL_OP_DURATION:
+			value = entered->duration;
+			break;
+		case TL_OP_FIELD:
+			value = tl_get_u64(entered->fields + insn->imm);
 			break;
 		case TL_OP_LOAD_KERNEL:
 		case TL_OP_LOAD_USER:

@@ -44,6 +44,8 @@ enum tl_op {
 	TL_OP_PUT_FAULTS,	/* store a u32: which stores were of faulted slots */
 	TL_OP_STR_KERNEL,	/* store the string at slot a, at most imm bytes of it */
 	TL_OP_STR_USER,
+	TL_OP_DURATION,		/* dst = ticks since the entry; at a call's return only */
+	TL_OP_FIELD,		/* dst = 8 bytes at imm of the entry's fields; the same */
 	TL_OPS
 };
 
@@ -67,6 +69,13 @@ enum tl_site {
 	TL_AT_ENTRY,		/* the first instruction of a function */
 	TL_AT_OFFSET,		/* another instruction: registers only */
 	TL_AT_RETURN,
+	TL_AT_CALL_RETURN,	/* of a call whose entry was seen */
+};
+
+/* What the return of a call knows of its entry. */
+struct tl_entered {
+	const __u8 *fields;	/* what the entry program stored */
+	__u64 duration;		/* ticks since */
 };
 
 #endif

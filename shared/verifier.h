@@ -16,26 +16,32 @@ struct tl_verdict {
 	const char *text;	/* static; 0 for a program that may run */
 	__u32 insn;
 	__u32 size;		/* bytes it stores at most, kept or not, if it may run */
+	__u32 least;		/* bytes it stores at least, if it accepts */
 };
 
-/* For one run of the verifier: 1 KiB or so, too much for a kernel stack. */
+/* For one run of the verifier: 2 KiB or so, too much for a kernel stack. */
 struct tl_verifier {
 	__u32 slots[TL_INSNS_MAX + 1];	/* bit n: slot n was surely written */
 	__u16 stored[TL_INSNS_MAX + 1];	/* bytes stored at most */
+	__u16 least[TL_INSNS_MAX + 1];	/* and at least */
 	__u8 reached[TL_INSNS_MAX + 1];
 };
 
-tl_inline void tl_verifier_join(struct tl_verifier *v, __u32 to, __u32 slots, __u32 stored)
+tl_inline void tl_verifier_join(struct tl_verifier *v, __u32 to, __u32 slots, __u32 stored,
+				__u32 least)
 {
 	if (!v->reached[to]) {
 		v->reached[to] = 1;
 		v->slots[to] = slots;
 		v->stored[to] = (__u16)stored;
+		v->least[to] = (__u16)least;
 		return;
 	}
 	v->slots[to] &= slots;
 	if (stored > v->stored[to])
 		v->stored[to] = (__u16)stored;
+	if (least < v->least[to])
+		v->least[to] = (__u16)least;
 }
 
 tl_inline int tl_is_size(__u8 size)
@@ -81,8 +87,21 @@ tl_inline __u32 tl_insn_stores(const struct tl_insn *insn)
 	}
 }
 
+/* And at least: of a string only its status and length are sure. */
+tl_inline __u32 tl_insn_stores_least(const struct tl_insn *insn)
+{
+	switch (insn->op) {
+	case TL_OP_STR_KERNEL:
+	case TL_OP_STR_USER:
+		return 4;
+	default:
+		return tl_insn_stores(insn);
+	}
+}
+
 /* One instruction by itself: 0, or what is wrong with it. */
-tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site site, __u32 regs)
+tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site site, __u32 regs,
+				    __u32 fields)
 {
 	if (insn->op >= TL_OPS)
 		return "unknown opcode";
@@ -99,8 +118,16 @@ tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site sit
 			return "arguments can be loaded at a function's entry only";
 		return insn->imm < TL_ARGS_MAX ? 0 : "no such argument";
 	case TL_OP_RETVAL:
-		return site == TL_AT_RETURN ? 0 :
+		return site == TL_AT_RETURN || site == TL_AT_CALL_RETURN ? 0 :
 		       "the return value can be loaded at a return only";
+	case TL_OP_DURATION:
+		return site == TL_AT_CALL_RETURN ? 0 :
+		       "the duration can be loaded at a call's return only";
+	case TL_OP_FIELD:
+		if (site != TL_AT_CALL_RETURN)
+			return "the entry's fields can be loaded at a call's return only";
+		return fields >= 8 && insn->imm <= fields - 8 ? 0 :
+		       "the entry may not have stored that field";
 	case TL_OP_LOAD_KERNEL:
 	case TL_OP_LOAD_USER:
 	case TL_OP_PUT:
@@ -124,13 +151,14 @@ tl_inline struct tl_verdict tl_refuse(const char *why, __u32 insn)
 }
 
 /*
- * Verifies @n instructions for @site, where struct pt_regs has @regs words.
- * @v is scratch memory.
+ * Verifies @n instructions for @site, where struct pt_regs has @regs words and the entry's
+ * program, for TL_AT_CALL_RETURN, stored @fields bytes at least. @v is scratch memory.
  */
 tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_insn *insns,
-					__u32 n, enum tl_site site, __u32 regs)
+					__u32 n, enum tl_site site, __u32 regs, __u32 fields)
 {
 	struct tl_verdict verdict = {};
+	int accepts = 0;
 	__u32 i;
 
 	if (n == 0)
@@ -139,13 +167,13 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 		return tl_refuse("a program has at most 256 instructions", 0);
 	for (i = 0; i <= n; i++)
 		v->reached[i] = 0;
-	tl_verifier_join(v, 0, 0, 0);
+	tl_verifier_join(v, 0, 0, 0, 0);
 
 	for (i = 0; i < n; i++) {
 		const struct tl_insn *insn = &insns[i];
-		const char *why = tl_insn_check(insn, site, regs);
+		const char *why = tl_insn_check(insn, site, regs, fields);
 		__u32 slots = v->slots[i];
-		__u32 stored;
+		__u32 stored, least;
 
 		if (why)
 			return tl_refuse(why, i);
@@ -156,12 +184,17 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 		stored = v->stored[i] + tl_insn_stores(insn);
 		if (stored > TL_FIELDS_MAX)
 			return tl_refuse("stores more than 4000 bytes", i);
+		least = v->least[i] + tl_insn_stores_least(insn);
 		/* Also where it ends in REJECT: what is stored until then takes room. */
 		if (stored > verdict.size)
 			verdict.size = stored;
 
 		switch (insn->op) {
 		case TL_OP_ACCEPT:
+			if (!accepts || least < verdict.least)
+				verdict.least = least;
+			accepts = 1;
+			continue;
 		case TL_OP_REJECT:
 			continue;
 		case TL_OP_JMP:
@@ -173,7 +206,7 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 		case TL_OP_JSLE:
 			if (i + 1 + insn->jump >= n)
 				return tl_refuse("jumps past the end", i);
-			tl_verifier_join(v, i + 1 + insn->jump, slots, stored);
+			tl_verifier_join(v, i + 1 + insn->jump, slots, stored, least);
 			if (insn->op == TL_OP_JMP)
 				continue;
 			break;
@@ -183,6 +216,8 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 		case TL_OP_RETVAL:
 		case TL_OP_LOAD_KERNEL:
 		case TL_OP_LOAD_USER:
+		case TL_OP_DURATION:
+		case TL_OP_FIELD:
 			slots |= 1U << insn->dst;
 			break;
 		default:
@@ -190,7 +225,7 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 		}
 		if (i + 1 == n)
 			return tl_refuse("runs off its end", i);
-		tl_verifier_join(v, i + 1, slots, stored);
+		tl_verifier_join(v, i + 1, slots, stored, least);
 	}
 	return verdict;
 }

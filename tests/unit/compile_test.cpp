@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "shared/verifier.h"
+#include "spec/registers.h"
 #include "trace/fields.h"
 #include "util/error.h"
 
@@ -46,15 +47,17 @@ inline int tl_read_user(void*, __u64, __u32) {
 
 using namespace trapline;
 
-tl_verdict verify(const std::vector<tl_insn>& program, tl_site site) {
+constexpr std::uint64_t hz = 2'400'000'000;
+
+tl_verdict verify(const std::vector<tl_insn>& program, tl_site site, __u32 fields = 0) {
     static tl_verifier verifier;
     return tl_verify(&verifier, program.data(), static_cast<__u32>(program.size()), site,
-                     pt_regs_words);
+                     pt_regs_words, fields);
 }
 
 std::vector<std::byte> run(const std::vector<tl_insn>& program, const tl_regs& regs = {}) {
     std::vector<std::byte> bytes(TL_FIELDS_MAX);
-    const int size = tl_run(program.data(), &regs, reinterpret_cast<__u8*>(bytes.data()));
+    const int size = tl_run(program.data(), &regs, nullptr, reinterpret_cast<__u8*>(bytes.data()));
     bytes.resize(static_cast<std::size_t>(std::max(size, 0)));
     return bytes;
 }
@@ -70,7 +73,7 @@ std::vector<std::string> names(const std::vector<Field>& fields) {
 using Names = std::vector<std::string>;
 
 TEST(Compile, CallRecordsArgumentsAndReturn) {
-    const CompiledProbe probe = compile_probe(parse_probe("vfs_read"), 7);
+    const CompiledProbe probe = compile_probe(parse_probe("vfs_read"), 7, hz);
     EXPECT_EQ(probe.layout.id, 7);
     EXPECT_EQ(probe.layout.name, "vfs_read");
     EXPECT_EQ(probe.layout.kind, TRAPLINE_CALL);
@@ -89,7 +92,7 @@ TEST(Compile, CallRecordsArgumentsAndReturn) {
 }
 
 TEST(Compile, LoadsAndPutsInTurnThroughOneSlotEach) {
-    const CompiledProbe probe = compile_probe(parse_probe("f"), 1, 20);
+    const CompiledProbe probe = compile_probe(parse_probe("f"), 1, hz, 20);
     ASSERT_EQ(probe.entry.size(), 2 * 20 + 2U);
     for (std::size_t i = 0; i < 20; i++) {
         EXPECT_EQ(probe.entry[2 * i].op, TL_OP_ARG);
@@ -103,7 +106,7 @@ TEST(Compile, LoadsAndPutsInTurnThroughOneSlotEach) {
 
 TEST(Compile, AnyNumberOfArguments) {
     for (unsigned n = 0; n <= TL_ARGS_MAX; n++) {
-        const CompiledProbe probe = compile_probe(parse_probe("kprobe:f"), 1, n);
+        const CompiledProbe probe = compile_probe(parse_probe("kprobe:f"), 1, hz, n);
         EXPECT_EQ(verify(probe.entry, TL_AT_ENTRY).text, nullptr) << n;
         EXPECT_EQ(verify(probe.entry, TL_AT_ENTRY).size, 8 * n + (n > 6 ? 4 : 0)) << n;
         EXPECT_TRUE(probe.ret.empty());
@@ -118,11 +121,11 @@ TEST(Compile, AnyNumberOfArguments) {
             EXPECT_EQ(values.entry[i].number, 100 + i);
         }
     }
-    EXPECT_THROW(compile_probe(parse_probe("f"), 1, TL_ARGS_MAX + 1), UsageError);
+    EXPECT_THROW(compile_probe(parse_probe("f"), 1, hz, TL_ARGS_MAX + 1), UsageError);
 }
 
 TEST(Compile, UnreadableStackArgumentsAreFaults) {
-    const CompiledProbe probe = compile_probe(parse_probe("kprobe:f"), 1, TL_ARGS_MAX);
+    const CompiledProbe probe = compile_probe(parse_probe("kprobe:f"), 1, hz, TL_ARGS_MAX);
     FieldValues values;
     const auto bytes = run(probe.entry, {.stack_readable = false});
     ASSERT_TRUE(decode_fields(probe.layout, bytes, values));
@@ -133,7 +136,7 @@ TEST(Compile, UnreadableStackArgumentsAreFaults) {
 }
 
 TEST(Compile, OffsetRecordsRegisters) {
-    const CompiledProbe probe = compile_probe(parse_probe("vfs_read+0x1c"), 1);
+    const CompiledProbe probe = compile_probe(parse_probe("vfs_read+0x1c"), 1, hz);
     EXPECT_EQ(probe.layout.name, "vfs_read+0x1c");
     EXPECT_EQ(probe.layout.kind, TRAPLINE_ENTRY);
     EXPECT_FALSE(probe.layout.at_entry);
@@ -149,15 +152,98 @@ TEST(Compile, OffsetRecordsRegisters) {
         EXPECT_EQ(values.entry[i].number, 1000 + words[i]);
 }
 
+// Tested first: what is rejected costs no stores.
+TEST(Compile, AConditionComesBeforeTheFields) {
+    const auto first = [](std::string_view probe, bool ret = false) {
+        const CompiledProbe compiled = compile_probe(parse_probe(probe), 1, hz);
+        return (ret ? compiled.ret : compiled.entry).front();
+    };
+    EXPECT_EQ(first("f if $arg3 == 5").op, TL_OP_ARG);
+    EXPECT_EQ(first("f if $arg3 == 5").imm, 2U);
+    EXPECT_EQ(first("f+4 if %rax == 5").op, TL_OP_REG);
+    EXPECT_EQ(first("f+4 if %rax == 5").imm, 10U);
+    EXPECT_EQ(first("f if $duration > 1us", true).op, TL_OP_DURATION);
+    EXPECT_EQ(first("f if $retval == $arg3", true).op, TL_OP_RETVAL);
+    EXPECT_EQ(first("kretprobe:f if $ret == 1", true).op, TL_OP_RETVAL);
+
+    // The program that tests, and what it stores if it doesn't reject.
+    const CompiledProbe with = compile_probe(parse_probe("f if $arg3 == 102"), 1, hz);
+    const CompiledProbe without = compile_probe(parse_probe("f"), 1, hz);
+    EXPECT_EQ(with.entry.size(), without.entry.size() + 4);
+    EXPECT_EQ(with.ret.size(), without.ret.size());
+    EXPECT_EQ(run(with.entry), run(without.entry));
+    EXPECT_EQ(run(compile_probe(parse_probe("f if $arg3 != 102"), 1, hz).entry).size(), 0U);
+    EXPECT_EQ(with.layout.name, "f");
+    EXPECT_EQ(names(with.layout.entry_fields), names(without.layout.entry_fields));
+}
+
+TEST(Compile, AConditionIsTestedWhereItCanBe) {
+    const auto sizes = [](std::string_view probe) {
+        const CompiledProbe compiled = compile_probe(parse_probe(probe), 1, hz);
+        return std::pair{compiled.entry.size(), compiled.ret.size()};
+    };
+    const auto [entry, ret] = sizes("f");
+    EXPECT_EQ(sizes("f if $arg1 == 1"), std::pair(entry + 4, ret));
+    EXPECT_EQ(sizes("f if $duration < 1ms"), std::pair(entry, ret + 4));
+    EXPECT_EQ(sizes("f if $arg1 == 1 && $duration < 1ms"), std::pair(entry + 4, ret + 4));
+    EXPECT_EQ(sizes("f if ($duration < 1ms) && ($arg1 == 1)"), std::pair(entry + 4, ret + 4));
+    EXPECT_EQ(sizes("f if !($duration < 1ms || $arg1 == 1)"), std::pair(entry + 4, ret + 4));
+    EXPECT_EQ(sizes("f if $arg1 == 1 || $duration < 1ms"), std::pair(entry, ret + 7));
+
+    // The entry probe of its own that --begin adds.
+    ProbeSpec spec = parse_probe("f if $arg1 == 1 && $duration < 1ms");
+    spec.kind = TRAPLINE_ENTRY;
+    const CompiledProbe begin = compile_probe(spec, 1, hz);
+    EXPECT_EQ(begin.entry.size(), entry + 4);
+    EXPECT_TRUE(begin.ret.empty());
+}
+
+TEST(Compile, WhatACallsReturnTestsOfItsEntryIsKept) {
+    const ProbeSpec spec = parse_probe("f if $arg6 == 1 || $retval == $arg1");
+    const CompiledProbe probe = compile_probe(spec, 1, hz);
+    EXPECT_EQ(verify(probe.ret, TL_AT_CALL_RETURN, 48).text, nullptr);
+    EXPECT_NE(verify(probe.ret, TL_AT_CALL_RETURN, 47).text, nullptr);
+    EXPECT_NE(verify(probe.ret, TL_AT_RETURN).text, nullptr);
+    EXPECT_THROW(compile_probe(spec, 1, hz, 5), UsageError);
+    EXPECT_EQ(verify(compile_probe(spec, 1, hz, 32).ret, TL_AT_CALL_RETURN, 48).text, nullptr);
+}
+
+// As many comparisons as fit, and one more.
+TEST(Compile, AConditionMayFillAProgram) {
+    std::string text = "kprobe:f if $arg1 == 0";
+    std::size_t fitted = 0;
+    for (int n = 2; n < 200; n++) {
+        CompiledProbe probe;
+        try {
+            probe = compile_probe(parse_probe(text), 1, hz);
+        } catch (const UsageError& error) {
+            EXPECT_EQ(std::string(error.what()),
+                      "the condition is too long: a program has at most 256 instructions");
+            EXPECT_FALSE(error.hint().empty());
+            break;
+        }
+        ASSERT_EQ(verify(probe.entry, TL_AT_ENTRY).text, nullptr);
+        fitted = probe.entry.size();
+        text += " || $arg1 == " + std::to_string(n);
+    }
+    EXPECT_GT(fitted, 253U);
+    EXPECT_LE(fitted, 256U);
+    // However long it is.
+    for (int n = 0; n < 20000; n++)
+        text += " || $arg2 == 1 && $arg3 < 7";
+    EXPECT_THROW(compile_probe(parse_probe(text), 1, hz), UsageError);
+    EXPECT_THROW(compile_probe(parse_probe("f if $duration < 1us"), 1, hz, 33), UsageError);
+}
+
 TEST(Compile, OffsetZeroIsTheEntry) {
-    const CompiledProbe probe = compile_probe(parse_probe("vfs_read+0"), 1, 2);
+    const CompiledProbe probe = compile_probe(parse_probe("vfs_read+0"), 1, hz, 2);
     EXPECT_TRUE(probe.layout.at_entry);
     EXPECT_EQ(probe.layout.kind, TRAPLINE_ENTRY);
     EXPECT_EQ(names(probe.layout.entry_fields), (Names{"arg0", "arg1"}));
 }
 
 TEST(Compile, ReturnRecordsTheValueOnly) {
-    const CompiledProbe probe = compile_probe(parse_probe("kretprobe:f"), 1);
+    const CompiledProbe probe = compile_probe(parse_probe("kretprobe:f"), 1, hz);
     EXPECT_TRUE(probe.entry.empty());
     EXPECT_TRUE(probe.layout.entry_fields.empty());
     EXPECT_EQ(probe.layout.kind, TRAPLINE_RETURN);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,15 +47,20 @@ protected:
     }
 
     Result run(const Program& p, tl_site site = TL_AT_ENTRY) {
-        const tl_verdict verdict = verify(p, site);
+        const tl_verdict verdict =
+            verify(p, site, site == TL_AT_CALL_RETURN ? entry_fields.size() : 0);
 
         EXPECT_EQ(verdict.text, nullptr) << verdict.text << " at " << verdict.insn;
         if (verdict.text)
             return {-100, {}};
         Guarded program(p.size() * sizeof(tl_insn));
         Guarded fields(verdict.size);
+        Guarded entry(entry_fields.size());
+        const tl_entered entered = {entry.start, 0xd00ddeadbeef};
+        std::memcpy(entry.start, entry_fields.data(), entry_fields.size());
         std::memcpy(program.start, p.data(), p.size() * sizeof(tl_insn));
-        const int size = tl_run(reinterpret_cast<tl_insn*>(program.start), &regs, fields.start);
+        const int size = tl_run(reinterpret_cast<tl_insn*>(program.start), &regs,
+                                site == TL_AT_CALL_RETURN ? &entered : nullptr, fields.start);
         EXPECT_LE(size, static_cast<int>(verdict.size));
         EXPECT_TRUE(fields.intact());
         if (size < 0)
@@ -73,6 +79,8 @@ protected:
     }
 
     tl_regs regs = {};
+    std::array<__u8, 20> entry_fields = {1, 2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                         0, 12, 13, 14, 15, 16, 17, 18, 19, 0xff};
 };
 
 using Value = std::pair<__u64, bool>;
@@ -91,6 +99,24 @@ TEST_F(Interpreter, Values) {
         EXPECT_EQ(value({set(TL_OP_ARG, 0, i)}), Value(0xa0 + i, false));
     EXPECT_EQ(value({set(TL_OP_RETVAL, 0)}, TL_AT_RETURN), Value(0x8877665544332211, false));
     EXPECT_EQ(value({set(TL_OP_REG, 0, 2)}, TL_AT_OFFSET), Value(0x3333333333333333, false));
+}
+
+TEST_F(Interpreter, WhatACallsReturnKnowsOfItsEntry) {
+    const tl_site site = TL_AT_CALL_RETURN;
+    EXPECT_EQ(value({set(TL_OP_RETVAL, 0)}, site), Value(0x8877665544332211, false));
+    EXPECT_EQ(value({set(TL_OP_DURATION, 0)}, site), Value(0xd00ddeadbeef, false));
+    EXPECT_EQ(value({set(TL_OP_FIELD, 0, 0)}, site), Value(0x0807060504030201, false));
+    EXPECT_EQ(value({set(TL_OP_FIELD, 0, 4)}, site), Value(0x0c000a0908070605, false));
+    EXPECT_EQ(value({set(TL_OP_FIELD, 0, 12)}, site), Value(0xff131211100f0e0d, false));
+    // A slot that had faulted is sound again.
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, nowhere), load(TL_OP_LOAD_KERNEL, 0, 1, 8),
+                     set(TL_OP_FIELD, 0, 4)},
+                    site),
+              Value(0x0c000a0908070605, false));
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, nowhere), load(TL_OP_LOAD_KERNEL, 0, 1, 8),
+                     set(TL_OP_DURATION, 0)},
+                    site),
+              Value(0xd00ddeadbeef, false));
 }
 
 TEST_F(Interpreter, ArgumentsOnTheStack) {

@@ -20,7 +20,7 @@
 namespace {
 
 constexpr __u64 mock_page = 4096;
-constexpr __u32 mock_regs = 8;
+constexpr __u32 mock_regs = 21;
 
 struct tl_regs {
     std::array<__u64, mock_regs> word;
@@ -194,7 +194,7 @@ inline tl_insn put_string(tl_op op, __u8 a, __u64 max) {
     return i;
 }
 
-inline tl_verdict verify(const Program& p, tl_site site = TL_AT_ENTRY) {
+inline tl_verdict verify(const Program& p, tl_site site = TL_AT_ENTRY, __u32 fields = 0) {
     static tl_verifier scratch;
     Guarded copy(p.size() * sizeof(tl_insn));
 
@@ -202,7 +202,7 @@ inline tl_verdict verify(const Program& p, tl_site site = TL_AT_ENTRY) {
         std::memcpy(copy.start, p.data(), p.size() * sizeof(tl_insn));
     std::memset(&scratch, 0xa5, sizeof(scratch));
     return tl_verify(&scratch, reinterpret_cast<const tl_insn*>(copy.start),
-                     static_cast<__u32>(p.size()), site, mock_regs);
+                     static_cast<__u32>(p.size()), site, mock_regs, fields);
 }
 
 } // namespace

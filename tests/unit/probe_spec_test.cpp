@@ -187,6 +187,59 @@ TEST(ProbeSpec, HostileTextIsShownEscaped) {
               "'\\000' is not expected here @ 1");
 }
 
+// Whether the condition is taken apart right is condition_test.cpp's.
+TEST(ProbeSpec, AConditionFollowsAnyPlace) {
+    for (const std::string place : {"f", "kprobe:f", "m:f#2", "kprobe:m:f+0"}) {
+        for (const std::string condition :
+             {" if $arg1 == 1", "  if\t$arg1 == 1 ", " if($arg1 == 1)", " /$arg1 == 1/",
+              " / $arg1 == 1 /  ", "\t/$arg1==1/", "\tif $arg1 == 1"}) {
+            const std::string text = place + condition;
+            const ProbeSpec spec = parse_probe(text);
+            const ProbeSpec plain = parse_probe(place);
+            EXPECT_EQ(spec.text, text);
+            EXPECT_EQ(spec.kind, plain.kind);
+            EXPECT_EQ(spec.module, plain.module);
+            EXPECT_EQ(spec.function, "f");
+            EXPECT_EQ(spec.number, plain.number);
+            EXPECT_EQ(event_name(spec), event_name(plain));
+            ASSERT_TRUE(spec.condition.entry) << text;
+            EXPECT_EQ(spec.condition.entry->left.which, 0U);
+            EXPECT_FALSE(spec.condition.ret);
+        }
+    }
+    EXPECT_FALSE(parse_probe("f").condition.entry);
+    EXPECT_FALSE(parse_probe("f").condition.ret);
+    EXPECT_TRUE(parse_probe("kretprobe:f if $retval < 0").condition.ret);
+    EXPECT_TRUE(parse_probe("f if $retval < 0", TRAPLINE_RETURN).condition.ret);
+    EXPECT_TRUE(parse_probe("if if $retval < 0").condition.ret);
+    EXPECT_EQ(parse_probe("iffy").function, "iffy");
+    EXPECT_EQ(parse_probe("if").function, "if");
+}
+
+TEST(ProbeSpec, AnOopsHasSlashesToo) {
+    for (const char* text : {"f+0x1c/0x80 if %rax == 0", "f+0x1c/0x80 /%rax == 0/"}) {
+        const ProbeSpec spec = parse_probe(text);
+        EXPECT_EQ(spec.offset, 0x1cU);
+        EXPECT_EQ(spec.oops_size, 0x80U);
+        EXPECT_TRUE(spec.condition.entry);
+    }
+    for (const char* text : {"f+0x1c/0x80 [ext4] if %rax == 0", "f+0x1c/0x80 [ext4] /%rax == 0/"})
+        EXPECT_EQ(parse_probe(text).module, "ext4");
+    EXPECT_FALSE(parse_probe("f+0x1c/0x80 [ext4]").condition.entry);
+}
+
+TEST(ProbeSpec, CaretsWithACondition) {
+    EXPECT_EQ(refusal(" if $arg1 == 1"), "a function's name is expected here @ 0");
+    EXPECT_EQ(refusal("f g if $arg1 == 1"), "' ' is not expected here @ 1");
+    EXPECT_EQ(refusal("f $arg1 == 1"), "' ' is not expected here @ 1");
+    EXPECT_EQ(refusal("f+ if $arg1 == 1"),
+              "a number is expected here, decimal or 0x and hexadecimal @ 2");
+    EXPECT_EQ(refusal("f+99999999999999999999 if %rax == 1"), "the number is too large @ 2");
+    EXPECT_EQ(refusal("f /$arg1 == 1"), "'/' is expected behind the condition @ 13");
+    EXPECT_EQ(refusal("f /"), "'/' is expected behind the condition @ 3");
+    EXPECT_EQ(refusal("f /$arg1 == 1/ { }"), "nothing is expected behind the condition @ 15");
+}
+
 TEST(ProbeSpec, EventNames) {
     EXPECT_EQ(event_name(parse_probe("vfs_read")), "vfs_read");
     EXPECT_EQ(event_name(parse_probe("kprobe:vfs_read+28")), "vfs_read+0x1c");

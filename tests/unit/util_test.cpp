@@ -151,6 +151,20 @@ TEST(Errno, NamesTheKernelsOwn) {
     EXPECT_EQ(errno_name(532), "");
 }
 
+TEST(Errno, AndBack) {
+    for (unsigned n = 0; n <= errno_max; n++) {
+        if (!errno_name(n).empty()) {
+            EXPECT_EQ(errno_number(errno_name(n)), n);
+        }
+    }
+    EXPECT_EQ(errno_number("EWOULDBLOCK"), 11U);
+    EXPECT_EQ(errno_number("EDEADLOCK"), 35U);
+    EXPECT_EQ(errno_number("ENOTSUP"), 95U);
+    EXPECT_EQ(errno_number(""), std::nullopt);
+    EXPECT_EQ(errno_number("ENOEN"), std::nullopt);
+    EXPECT_EQ(errno_number("enoent"), std::nullopt);
+}
+
 TEST(Errno, RuleForRawReturns) {
     EXPECT_EQ(errno_of(0), std::nullopt);
     EXPECT_EQ(errno_of(0x1000), std::nullopt);

@@ -22,6 +22,7 @@ struct Refusal {
     Program program;
     __u32 at;
     tl_site site = TL_AT_ENTRY;
+    __u32 fields = 0;
 };
 
 Program repeated(std::size_t n, tl_insn what, const Program& before, const Program& after) {
@@ -42,6 +43,9 @@ std::vector<Refusal> refusals() {
     const tl_insn big = put_string(TL_OP_STR_KERNEL, 0, TL_STR_MAX);
     const char* entry = "arguments can be loaded at a function's entry only";
     const char* ret = "the return value can be loaded at a return only";
+    const char* duration = "the duration can be loaded at a call's return only";
+    const char* fields = "the entry's fields can be loaded at a call's return only";
+    const char* field = "the entry may not have stored that field";
     const char* slot = "no such slot";
     const char* unwritten = "reads a slot that may not have been written";
     const char* size = "a size is 1, 2, 4 or 8";
@@ -69,6 +73,21 @@ std::vector<Refusal> refusals() {
         {"no such argument", {set(TL_OP_ARG, 0, ~0ULL), accept}, 0},
         {ret, {set(TL_OP_RETVAL, 0), accept}, 0, TL_AT_ENTRY},
         {ret, {set(TL_OP_RETVAL, 0), accept}, 0, TL_AT_OFFSET},
+        {duration, {set(TL_OP_DURATION, 0), accept}, 0, TL_AT_ENTRY, 48},
+        {duration, {set(TL_OP_DURATION, 0), accept}, 0, TL_AT_OFFSET, 48},
+        {duration, {imm, set(TL_OP_DURATION, 0), accept}, 1, TL_AT_RETURN, 48},
+        {fields, {set(TL_OP_FIELD, 0), accept}, 0, TL_AT_ENTRY, 48},
+        {fields, {set(TL_OP_FIELD, 0), accept}, 0, TL_AT_OFFSET, 48},
+        {fields, {set(TL_OP_FIELD, 0), accept}, 0, TL_AT_RETURN, 48},
+        {field, {set(TL_OP_FIELD, 0, 0), accept}, 0, TL_AT_CALL_RETURN, 0},
+        {field, {set(TL_OP_FIELD, 0, 0), accept}, 0, TL_AT_CALL_RETURN, 7},
+        {field, {set(TL_OP_FIELD, 0, 1), accept}, 0, TL_AT_CALL_RETURN, 8},
+        {field, {imm, set(TL_OP_FIELD, 0, 41), accept}, 1, TL_AT_CALL_RETURN, 48},
+        {field, {set(TL_OP_FIELD, 0, ~0ULL), accept}, 0, TL_AT_CALL_RETURN, 48},
+        {field, {set(TL_OP_FIELD, 0, ~0ULL - 7), accept}, 0, TL_AT_CALL_RETURN, 48},
+        {slot, {set(TL_OP_FIELD, TL_SLOTS, 0), accept}, 0, TL_AT_CALL_RETURN, 48},
+        {slot, {set(TL_OP_DURATION, TL_SLOTS), accept}, 0, TL_AT_CALL_RETURN, 48},
+        {entry, {set(TL_OP_ARG, 0, 0), accept}, 0, TL_AT_CALL_RETURN, 48},
         {size, {imm, load(TL_OP_LOAD_KERNEL, 0, 0, 0), accept}, 1},
         {size, {imm, load(TL_OP_LOAD_USER, 0, 0, 3), accept}, 1},
         {size, {imm, put(0, 16), accept}, 1},
@@ -113,7 +132,7 @@ std::vector<Refusal> refusals() {
 
 TEST(Verifier, RefusesWithItsReasonAtThePlace) {
     for (const Refusal& r : refusals()) {
-        const tl_verdict v = verify(r.program, r.site);
+        const tl_verdict v = verify(r.program, r.site, r.fields);
 
         ASSERT_NE(v.text, nullptr) << r.text;
         EXPECT_STREQ(v.text, r.text);
@@ -150,6 +169,7 @@ TEST(Verifier, AcceptsAndStatesTheSize) {
         Program program;
         __u32 size;
         tl_site site = TL_AT_ENTRY;
+        __u32 fields = 0;
     };
     const std::vector<Accepted> all = {
         {{accept}, 0},
@@ -174,13 +194,44 @@ TEST(Verifier, AcceptsAndStatesTheSize) {
         {{set(TL_OP_ARG, 15, TL_ARGS_MAX - 1), put(15, 8), accept}, 8},
         {{set(TL_OP_REG, 0, mock_regs - 1), put(0, 8), accept}, 8, TL_AT_OFFSET},
         {{set(TL_OP_RETVAL, 0), put(0, 8), accept}, 8, TL_AT_RETURN},
+        {{set(TL_OP_RETVAL, 0), put(0, 8), accept}, 8, TL_AT_CALL_RETURN},
+        {{set(TL_OP_DURATION, 3), put(3, 8), accept}, 8, TL_AT_CALL_RETURN},
+        {{set(TL_OP_FIELD, 3, 0), put(3, 8), accept}, 8, TL_AT_CALL_RETURN, 8},
+        {{set(TL_OP_FIELD, 3, 1), put(3, 8), accept}, 8, TL_AT_CALL_RETURN, 9},
+        {{set(TL_OP_FIELD, 15, 40), put(15, 8), accept}, 8, TL_AT_CALL_RETURN, 48},
         {{imm, load(TL_OP_LOAD_KERNEL, 0, 0, 4, ~0ULL, TL_INSN_SIGNED), put(0, 4), accept}, 4},
     };
     for (const Accepted& a : all) {
-        const tl_verdict v = verify(a.program, a.site);
+        const tl_verdict v = verify(a.program, a.site, a.fields);
 
         EXPECT_EQ(v.text, nullptr) << v.text << " at " << v.insn;
         EXPECT_EQ(v.size, a.size);
+    }
+}
+
+// What the return of a call can count on.
+TEST(Verifier, StatesTheLeastThatAnAcceptedHitStores) {
+    const tl_insn imm = set(TL_OP_IMM, 0, 1);
+    const tl_insn string = put_string(TL_OP_STR_KERNEL, 0, TL_STR_MAX);
+    const tl_insn reject = insn(TL_OP_REJECT);
+    const std::vector<std::pair<Program, __u32>> all = {
+        {{accept}, 0},
+        {{imm, put(0, 1), put(0, 8), insn(TL_OP_PUT_FAULTS), accept}, 16},
+        {{imm, put(0, 8), string, accept}, 12}, // it may be empty
+        // The shorter way.
+        {{imm, jump(TL_OP_JEQ, 0, 0, 1), put(0, 8), put(0, 4), accept}, 4},
+        {{imm, put(0, 8), jump(TL_OP_JEQ, 0, 0, 1), accept, put(0, 8), accept}, 8},
+        {{imm, put(0, 8), jump(TL_OP_JEQ, 0, 0, 2), put(0, 8), accept, accept}, 8},
+        // Of what is rejected nothing is kept, so nobody counts on it.
+        {{imm, jump(TL_OP_JEQ, 0, 0, 1), reject, put(0, 8), accept}, 8},
+        {{imm, jump(TL_OP_JEQ, 0, 0, 2), put(0, 8), accept, reject}, 8},
+        {{imm, put(0, 8), reject}, 0},
+    };
+    for (const auto& [program, least] : all) {
+        const tl_verdict v = verify(program);
+
+        EXPECT_EQ(v.text, nullptr) << v.text << " at " << v.insn;
+        EXPECT_EQ(v.least, least);
     }
 }
 
@@ -258,6 +309,9 @@ protected:
         case TL_OP_STR_USER:
             i.imm = random_() % 8 ? random_() % 200 : random_() % 1030;
             break;
+        case TL_OP_FIELD:
+            i.imm = random_() % 20 ? random_() % 48 : address();
+            break;
         default:
             i.imm = address();
         }
@@ -284,12 +338,14 @@ TEST_F(RandomPrograms, WhatPassesKeepsToItsSizeAndEnds) {
     unsigned accepted = 0;
     unsigned recorded = 0;
     unsigned full = 0;
+    unsigned least = 0;
     std::set<int> ops;
 
     for (int round = 0; round < 150000; round++) {
         const Program p = program();
-        const tl_site site = static_cast<tl_site>(random_() % 3);
-        const tl_verdict v = verify(p, site);
+        const tl_site site = static_cast<tl_site>(random_() % 4);
+        const __u32 entry_size = random_() % 8 ? 48 : random_() % 48;
+        const tl_verdict v = verify(p, site, entry_size);
 
         if (v.text)
             continue;
@@ -301,6 +357,10 @@ TEST_F(RandomPrograms, WhatPassesKeepsToItsSizeAndEnds) {
         // The instructions and the fields each end before a page that traps.
         Guarded code(p.size() * sizeof(tl_insn));
         std::memcpy(code.start, p.data(), p.size() * sizeof(tl_insn));
+        // The entry's too. Only the return of a call has them.
+        Guarded entry(entry_size);
+        const tl_entered seen = {entry.start, random_()};
+        const tl_entered* entered = site == TL_AT_CALL_RETURN ? &seen : nullptr;
         std::vector<__u8> first;
         int first_size = 0;
         for (int time = 0; time < 2; time++) {
@@ -309,10 +369,15 @@ TEST_F(RandomPrograms, WhatPassesKeepsToItsSizeAndEnds) {
             mock.kernel.reads.clear();
             mock.user.reads.clear();
             soil_stack(time ? 0xff : 0x00);
-            const int size = tl_run(reinterpret_cast<tl_insn*>(code.start), &regs_, fields.start);
+            const int size =
+                tl_run(reinterpret_cast<tl_insn*>(code.start), &regs_, entered, fields.start);
             ASSERT_TRUE(fields.intact());
             ASSERT_LE(size, static_cast<int>(v.size));
             ASSERT_GE(size, TL_REJECTED);
+            if (size != TL_REJECTED) {
+                ASSERT_GE(size, static_cast<int>(v.least));
+                least += size == static_cast<int>(v.least) && size > 0;
+            }
             ASSERT_EQ(size < 0 ? 0 : size % 4, 0);
             // A step an instruction, and a string of n has n / 64 + 3 reads at most.
             ASSERT_LE(mock.kernel.reads.size() + mock.user.reads.size(), p.size() * 20);
@@ -331,7 +396,8 @@ TEST_F(RandomPrograms, WhatPassesKeepsToItsSizeAndEnds) {
     // Enough came through to mean something.
     EXPECT_GT(accepted, 10000u);
     EXPECT_GT(recorded, 3000u);
-    EXPECT_GT(full, 300u); // the size is no wild guess either
+    EXPECT_GT(full, 300u); // the sizes are no wild guesses either
+    EXPECT_GT(least, 300u);
     EXPECT_EQ(ops.size(), TL_OPS + 0u);
     RecordProperty("accepted", static_cast<int>(accepted));
     RecordProperty("recorded", static_cast<int>(recorded));

@@ -13,8 +13,8 @@ namespace {
 
 class Planner {
 public:
-    Planner(const Kallsyms& kallsyms, const Blacklist& blacklist)
-        : kallsyms_(kallsyms), blacklist_(blacklist) {}
+    Planner(std::uint64_t hz, const Kallsyms& kallsyms, const Blacklist& blacklist)
+        : hz_(hz), kallsyms_(kallsyms), blacklist_(blacklist) {}
 
     // With `begin`, a call's entry besides.
     void plan(const ProbeSpec& spec, bool begin, const TriggerSpec* trigger) {
@@ -27,6 +27,8 @@ public:
             }
             add(spec, resolved, trigger);
         } catch (const Error& error) {
+            if (wrong_.empty())
+                exit_code_ = error.exit_code();
             wrong_ += fmt::format("{}{}", wrong_.empty() ? "" : "\n", error.what());
             if (hint_.empty())
                 hint_ = error.hint();
@@ -35,14 +37,14 @@ public:
 
     ProbePlan finish() {
         if (!wrong_.empty())
-            throw Error(wrong_, hint_);
+            throw Error(wrong_, hint_, exit_code_);
         return std::move(plan_);
     }
 
 private:
     void add(const ProbeSpec& spec, const ResolvedProbe& resolved, const TriggerSpec* trigger) {
         const auto id = static_cast<std::uint16_t>(plan_.requests.size() + 1);
-        CompiledProbe compiled = compile_probe(spec, id);
+        CompiledProbe compiled = compile_probe(spec, id, hz_);
         ProbeRequest request;
         request.event_id = id;
         request.kind = spec.kind;
@@ -61,18 +63,21 @@ private:
         plan_.texts.push_back(spec.text);
     }
 
+    std::uint64_t hz_;
     const Kallsyms& kallsyms_;
     const Blacklist& blacklist_;
     ProbePlan plan_;
     std::string wrong_;
-    std::string hint_; // the first one's
+    std::string hint_;              // the first one's
+    int exit_code_ = Error::failed; // the same
 };
 
 } // namespace
 
 ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerSpec> triggers,
-                      bool begin, const Kallsyms& kallsyms, const Blacklist& blacklist) {
-    Planner planner(kallsyms, blacklist);
+                      bool begin, std::uint64_t hz, const Kallsyms& kallsyms,
+                      const Blacklist& blacklist) {
+    Planner planner(hz, kallsyms, blacklist);
     for (const ProbeSpec& spec : specs)
         planner.plan(spec, begin, nullptr);
     for (const TriggerSpec& trigger : triggers)

@@ -27,9 +27,11 @@ struct TriggerSpec {
     std::string name; // before its events' name: "until:vfs_read"
 };
 
-// With `begin`, each call gets an entry probe of its own too. Error for what can't be.
+// With `begin`, each call gets an entry probe of its own too. `hz`: of the session's clock.
+// Error for what can't be.
 ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerSpec> triggers,
-                      bool begin, const Kallsyms& kallsyms, const Blacklist& blacklist);
+                      bool begin, std::uint64_t hz, const Kallsyms& kallsyms,
+                      const Blacklist& blacklist);
 
 // Plants them all, or throws saying which were refused and why; what was planted goes with
 // the session. `keep_on` false: gives up.

@@ -71,7 +71,8 @@ void Run::check_buffer_size() const {
 void Run::prepare() {
     session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
     check_buffer_size();
-    plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin, Kallsyms(), Blacklist());
+    plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
+                        session_->info().clock_hz, Kallsyms(), Blacklist());
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, wanted_.stdout_to_stderr, signals_);
     const SessionGeometry geometry = session_->configure(session_config());

@@ -208,7 +208,8 @@ std::string probe_help() {
            "  kretprobe:FUNC         the return only\n"
            "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n"
            "  FUNC#N                 the Nth of several functions of that name\n"
-           "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n";
+           "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n"
+           "  'PROBE if CONDITION'   what fulfils it only: 'vfs_read if $retval < 0'\n";
 }
 
 std::string status_help() {

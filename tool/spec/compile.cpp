@@ -1,39 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
-// Makes the programs that record a probe's raw arguments, registers or return value.
+// Makes the programs that test a probe's condition and record its raw arguments, registers or
+// return value.
 #include "spec/compile.h"
 
-#include <array>
 #include <fmt/format.h>
 
+#include "spec/condition_program.h"
+#include "spec/registers.h"
 #include "util/error.h"
 
 namespace trapline {
 
 namespace {
 
-struct Register {
-    std::string_view name;
-    std::uint32_t word; // of struct pt_regs
-};
-
-// x86-64: those that carry arguments at a function's entry, in their order.
-constexpr std::array<Register, 6> shown_registers{{
-    {"di", 14},
-    {"si", 13},
-    {"dx", 12},
-    {"cx", 11},
-    {"r8", 9},
-    {"r9", 8},
-}};
-
-// The fewest registers that any of our machines passes arguments in.
-constexpr unsigned register_arguments = 6;
-
 constexpr std::uint8_t word_size = 8;
 
-// A program that loads values one after the other and stores each at once.
+// A program that tests a condition, then loads values one after the other and stores each at
+// once.
 class Builder {
 public:
+    void test(const std::optional<Expression>& condition, tl_site site, std::uint64_t hz,
+              unsigned kept = 0) {
+        if (condition)
+            append_test(program_, *condition, site, hz, kept);
+    }
+
     void load_and_put(tl_op op, std::uint64_t which, std::string name) {
         const auto slot = static_cast<std::uint8_t>(fields_.size() % TL_SLOTS);
         tl_insn& load = append(op);
@@ -52,6 +43,8 @@ public:
 
     void finish(std::vector<tl_insn>& program, std::vector<Field>& fields) {
         append(TL_OP_ACCEPT);
+        if (program_.size() > TL_INSNS_MAX)
+            throw_too_long();
         program = std::move(program_);
         fields = std::move(fields_);
     }
@@ -67,8 +60,10 @@ private:
     std::vector<Field> fields_;
 };
 
-void compile_entry(CompiledProbe& probe, unsigned arguments) {
+void compile_entry(CompiledProbe& probe, const Condition& condition, std::uint64_t hz,
+                   unsigned arguments) {
     Builder builder;
+    builder.test(condition.entry, TL_AT_ENTRY, hz);
     for (unsigned i = 0; i < arguments; i++)
         builder.load_and_put(TL_OP_ARG, i, fmt::format("arg{}", i));
     // The stack may not be readable.
@@ -77,22 +72,31 @@ void compile_entry(CompiledProbe& probe, unsigned arguments) {
     builder.finish(probe.entry, probe.layout.entry_fields);
 }
 
-void compile_offset(CompiledProbe& probe) {
+void compile_offset(CompiledProbe& probe, const Condition& condition, std::uint64_t hz) {
     Builder builder;
-    for (const Register& reg : shown_registers)
-        builder.load_and_put(TL_OP_REG, reg.word, std::string(reg.name));
+    builder.test(condition.entry, TL_AT_OFFSET, hz);
+    // Those that carry arguments at the entry; shown without the r.
+    for (unsigned i = 0; i < register_arguments; i++) {
+        const Register& reg = registers[i];
+        const bool numbered = reg.name.back() <= '9';
+        builder.load_and_put(TL_OP_REG, reg.word, std::string(reg.name.substr(numbered ? 0 : 1)));
+    }
     builder.finish(probe.entry, probe.layout.entry_fields);
 }
 
-void compile_return(CompiledProbe& probe) {
+void compile_return(CompiledProbe& probe, const Condition& condition, std::uint64_t hz,
+                    unsigned arguments) {
     Builder builder;
+    const bool of_call = probe.layout.kind == TRAPLINE_CALL;
+    builder.test(condition.ret, of_call ? TL_AT_CALL_RETURN : TL_AT_RETURN, hz, arguments);
     builder.load_and_put(TL_OP_RETVAL, 0, "return");
     builder.finish(probe.ret, probe.layout.return_fields);
 }
 
 } // namespace
 
-CompiledProbe compile_probe(const ProbeSpec& spec, std::uint16_t event_id, unsigned arguments) {
+CompiledProbe compile_probe(const ProbeSpec& spec, std::uint16_t event_id, std::uint64_t hz,
+                            unsigned arguments) {
     if (arguments > TL_ARGS_MAX)
         throw UsageError(fmt::format("{} arguments cannot be recorded", arguments),
                          fmt::format("{} are the most", TL_ARGS_MAX));
@@ -103,11 +107,11 @@ CompiledProbe compile_probe(const ProbeSpec& spec, std::uint16_t event_id, unsig
     probe.layout.kind = spec.kind;
     probe.layout.at_entry = spec.offset == 0;
     if (!probe.layout.at_entry)
-        compile_offset(probe);
+        compile_offset(probe, spec.condition, hz);
     else if (spec.kind != TRAPLINE_RETURN)
-        compile_entry(probe, arguments);
+        compile_entry(probe, spec.condition, hz, arguments);
     if (spec.kind != TRAPLINE_ENTRY)
-        compile_return(probe);
+        compile_return(probe, spec.condition, hz, arguments);
     return probe;
 }
 

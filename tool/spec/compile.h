@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Makes the programs that record a probe's raw arguments, registers or return value, and the
-// layout of the records that they write.
+// Makes the programs that test a probe's condition and record its raw arguments, registers or
+// return value, and the layout of the records that they write.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,17 @@ namespace trapline {
 
 constexpr unsigned default_arguments = 6;
 
-// Words in struct pt_regs, for tl_verify(). x86-64's: of other machines the place of a register
-// isn't known here.
-constexpr std::uint32_t pt_regs_words = 21;
-
 struct CompiledProbe {
     std::vector<tl_insn> entry; // empty for TRAPLINE_RETURN
     std::vector<tl_insn> ret;   // empty for TRAPLINE_ENTRY
     EventLayout layout;
 };
 
-// `arguments`: how many a function's entry records; more than the ABI passes in registers come
-// from the stack. Throws UsageError if there are more than TL_ARGS_MAX.
-CompiledProbe compile_probe(const ProbeSpec& spec, std::uint16_t event_id,
+// `hz`: of the session's clock. `arguments`: how many a function's entry records; more than the
+// ABI passes in registers come from the stack. Throws UsageError if there are more than
+// TL_ARGS_MAX, or the condition is too long for a program. Of a call's condition, an entry probe
+// tests what can be tested at the entry.
+CompiledProbe compile_probe(const ProbeSpec& spec, std::uint16_t event_id, std::uint64_t hz,
                             unsigned arguments = default_arguments);
 
 } // namespace trapline

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <fmt/format.h>
 
-#include "util/error.h"
+#include "spec/caret.h"
 #include "util/escape.h"
 
 namespace trapline {
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view hint =
     "a probe is FUNC, MODULE:FUNC, kprobe:FUNC[+OFF], kretprobe:FUNC, or a place from an oops: "
-    "'FUNC+0x1c/0x80 [MODULE]'";
+    "'FUNC+0x1c/0x80 [MODULE]'; 'if CONDITION' may follow each";
 
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
@@ -34,13 +34,61 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
+// Where in a PROBE its condition is.
+struct Parts {
+    std::size_t place_end;
+    bool conditional = false;
+    std::size_t begin = 0; // of the condition
+    std::size_t end = 0;
+};
+
+// Behind the word "if", or between " /" and the last '/': an oops has no blank before its own.
+Parts find_parts(std::string_view text) {
+    Parts parts{.place_end = text.size()};
+    for (std::size_t i = 1; i < text.size() && !parts.conditional; i++) {
+        if (!is_blank(text[i - 1]))
+            continue;
+        const bool word = text.substr(i).starts_with("if") &&
+                          (i + 2 == text.size() || is_blank(text[i + 2]) || text[i + 2] == '(');
+        if (!word && text[i] != '/')
+            continue;
+        parts.conditional = true;
+        parts.place_end = i - 1;
+        parts.begin = i + (word ? 2 : 1);
+        parts.end = text.size();
+        if (word)
+            break;
+        parts.end = text.rfind('/');
+        if (parts.end == i)
+            throw bad_probe(text, text.size(), "'/' is expected behind the condition",
+                            std::string(hint));
+        for (std::size_t behind = parts.end + 1; behind < text.size(); behind++) {
+            if (!is_blank(text[behind]))
+                throw bad_probe(text, behind, "nothing is expected behind the condition",
+                                std::string(hint));
+        }
+    }
+    while (parts.conditional && parts.place_end > 0 && is_blank(text[parts.place_end - 1]))
+        parts.place_end--;
+    return parts;
+}
+
+View view_of(const ProbeSpec& spec) {
+    if (spec.offset != 0)
+        return View::instruction;
+    if (spec.kind == TRAPLINE_CALL)
+        return View::call;
+    return spec.kind == TRAPLINE_RETURN ? View::ret : View::entry;
+}
+
+// Of the place: what comes before a condition.
 class Parser {
 public:
-    Parser(std::string_view text, std::optional<trapline_probe_kind> kind)
-        : text_(text), forced_(kind) {}
+    Parser(std::string_view whole, std::size_t end, std::optional<trapline_probe_kind> kind)
+        : whole_(whole), text_(whole.substr(0, end)), forced_(kind) {}
 
     ProbeSpec parse() {
-        spec_.text = text_;
+        spec_.text = whole_;
         spec_.kind = forced_.value_or(TRAPLINE_CALL);
         parse_kind();
         parse_names();
@@ -55,12 +103,8 @@ public:
     }
 
 private:
-    // Shows the argument, made safe to print, with a caret under the character at `position`.
     [[noreturn]] void fail(std::size_t position, std::string_view why) const {
-        const std::size_t column = escaped(text_.substr(0, position)).size();
-        throw UsageError(
-            fmt::format("bad probe: {}\n    {}\n    {:>{}}", why, escaped(text_), '^', column + 1),
-            std::string(hint));
+        throw bad_probe(whole_, position, why, std::string(hint));
     }
 
     bool take(char c) {
@@ -191,6 +235,7 @@ private:
         return number;
     }
 
+    std::string_view whole_;
     std::string_view text_;
     std::optional<trapline_probe_kind> forced_;
     std::size_t at_ = 0;
@@ -202,7 +247,11 @@ private:
 } // namespace
 
 ProbeSpec parse_probe(std::string_view text, std::optional<trapline_probe_kind> kind) {
-    return Parser(text, kind).parse();
+    const Parts parts = find_parts(text);
+    ProbeSpec spec = Parser(text, parts.place_end, kind).parse();
+    if (parts.conditional)
+        spec.condition = parse_condition(text, parts.begin, parts.end, view_of(spec));
+    return spec;
 }
 
 std::string event_name(const ProbeSpec& spec) {

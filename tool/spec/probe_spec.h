@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // The PROBE argument of the command line, taken apart.
 //
-//   [kprobe:|kretprobe:][MODULE:]FUNC[#N][+OFF[/SIZE]][ [MODULE]]
+//   [kprobe:|kretprobe:][MODULE:]FUNC[#N][+OFF[/SIZE]][ [MODULE]][ if CONDITION]
 //
 // FUNC#N is the Nth function of that name by address, from 1. +OFF/SIZE and a module in
-// brackets behind it are how an oops writes a place.
+// brackets behind it are how an oops writes a place. " /CONDITION/" is bpftrace's way to write
+// " if CONDITION".
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <string_view>
 
 #include "shared/trapline.h"
+#include "spec/condition.h"
 
 namespace trapline {
 
@@ -24,6 +26,7 @@ struct ProbeSpec {
     std::uint64_t offset = 0;
     bool has_offset = false; // given, even as +0
     std::optional<std::uint64_t> oops_size;
+    Condition condition;
     std::string text; // as typed
 };
 
@@ -32,7 +35,8 @@ struct ProbeSpec {
 ProbeSpec parse_probe(std::string_view text,
                       std::optional<trapline_probe_kind> kind = std::nullopt);
 
-// How events of the probe are called: "vfs_read", "vfs_read+0x1c", "ext4:ext4_sync_file".
+// How events of the probe are called, whatever its condition: "vfs_read", "vfs_read+0x1c",
+// "ext4:ext4_sync_file".
 std::string event_name(const ProbeSpec& spec);
 
 } // namespace trapline

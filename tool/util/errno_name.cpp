@@ -3,6 +3,7 @@
 #include "util/errno_name.h"
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 namespace trapline {
@@ -37,6 +38,13 @@ constexpr std::array kernel_names = std::to_array<Name>({
     {531, "ENOGRACE"},
 });
 
+// Second names, which errno_name() never gives.
+constexpr std::array second_names = std::to_array<Name>({
+    {EAGAIN, "EWOULDBLOCK"},
+    {EDEADLK, "EDEADLOCK"},
+    {EOPNOTSUPP, "ENOTSUP"},
+});
+
 } // namespace
 
 std::string_view errno_name(unsigned number) {
@@ -48,6 +56,18 @@ std::string_view errno_name(unsigned number) {
         return {};
     const char* name = strerrorname_np(static_cast<int>(number));
     return name != nullptr ? name : std::string_view{};
+}
+
+std::optional<unsigned> errno_number(std::string_view name) {
+    for (const Name& entry : second_names) {
+        if (entry.name == name)
+            return entry.number;
+    }
+    for (unsigned number = 1; number <= errno_max && !name.empty(); number++) {
+        if (errno_name(number) == name)
+            return number;
+    }
+    return std::nullopt;
 }
 
 std::optional<unsigned> errno_of(std::uint64_t value) {
