@@ -31,6 +31,8 @@ static const struct nla_policy tl_policy[TRAPLINE_A_MAX + 1] = {
 	[TRAPLINE_A_PROBES] = { .type = NLA_NESTED },
 	[TRAPLINE_A_EVENT_ID] = NLA_POLICY_FULL_RANGE(NLA_U16, &tl_id_range),
 	[TRAPLINE_A_PENDING] = { .type = NLA_FLAG },
+	[TRAPLINE_A_OVERWRITE] = { .type = NLA_FLAG },
+	[TRAPLINE_A_WAKE_CHUNKS] = { .type = NLA_FLAG },
 };
 
 static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
@@ -42,6 +44,7 @@ static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
 	[TRAPLINE_P_MAXACTIVE] = { .type = NLA_U32 },
 	[TRAPLINE_P_ENTRY_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
 	[TRAPLINE_P_RETURN_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
+	[TRAPLINE_P_TRIGGER] = NLA_POLICY_MAX(NLA_U8, TRAPLINE_TRIGGERS - 1),
 };
 
 /* The session that the request names, and its @file held. */
@@ -262,6 +265,8 @@ static int tl_config_parse(struct tl_session_config *config, struct genl_info *i
 			return -ERANGE;
 		}
 	}
+	config->overwrite = nla_get_flag(attrs[TRAPLINE_A_OVERWRITE]);
+	config->wake_chunks = nla_get_flag(attrs[TRAPLINE_A_WAKE_CHUNKS]);
 	config->follow = nla_get_flag(attrs[TRAPLINE_A_FOLLOW]);
 	if (config->follow && !attrs[TRAPLINE_A_TGIDS]) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attrs[TRAPLINE_A_FOLLOW],
@@ -367,6 +372,8 @@ static int tl_request_parse(struct tl_probe_request *request, struct nlattr **at
 		strscpy(text, "MAXACTIVE is 1 to 65536", TL_TEXT_SIZE);
 		return -ERANGE;
 	}
+	if (attrs[TRAPLINE_P_TRIGGER])
+		request->trigger = nla_get_u8(attrs[TRAPLINE_P_TRIGGER]);
 	if (attrs[TRAPLINE_P_ADDRESS])
 		request->address = nla_get_u64(attrs[TRAPLINE_P_ADDRESS]);
 	if (attrs[TRAPLINE_P_OFFSET])
@@ -599,7 +606,7 @@ static int tl_do_start(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(session))
 		return PTR_ERR(session);
 	error = tl_need_configured(session, info);
-	if (!error && session->active) {
+	if (!error && session->started) {
 		NL_SET_ERR_MSG(info->extack, "the session is started already");
 		error = -EALREADY;
 	}
@@ -622,7 +629,7 @@ static int tl_do_stop(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(session))
 		return PTR_ERR(session);
 	error = tl_need_configured(session, info);
-	if (!error && !session->active) {
+	if (!error && !session->started) {
 		NL_SET_ERR_MSG(info->extack, "the session is not started");
 		error = -EALREADY;
 	}
