@@ -8,6 +8,7 @@
 #include <net/genetlink.h>
 #include "device.h"
 #include "dump.h"
+#include "mark.h"
 #include "netlink.h"
 #include "session.h"
 
@@ -33,6 +34,7 @@ static const struct nla_policy tl_policy[TRAPLINE_A_MAX + 1] = {
 	[TRAPLINE_A_PENDING] = { .type = NLA_FLAG },
 	[TRAPLINE_A_OVERWRITE] = { .type = NLA_FLAG },
 	[TRAPLINE_A_WAKE_CHUNKS] = { .type = NLA_FLAG },
+	[TRAPLINE_A_TEXT] = { .type = NLA_BINARY },
 };
 
 static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
@@ -699,6 +701,55 @@ out:
 	return error;
 }
 
+static int tl_mark_check(const struct nlattr *text, struct netlink_ext_ack *extack)
+{
+	if (!nla_len(text)) {
+		NL_SET_ERR_MSG_ATTR(extack, text, "TEXT is empty");
+		return -EINVAL;
+	}
+	if (nla_len(text) > TRAPLINE_MARK_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, text, "TEXT is 1024 bytes at most");
+		return -E2BIG;
+	}
+	if (memchr(nla_data(text), 0, nla_len(text))) {
+		NL_SET_ERR_MSG_ATTR(extack, text, "TEXT has a NUL in it");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int tl_do_mark(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *text = info->attrs[TRAPLINE_A_TEXT];
+	struct tl_session *session;
+	struct tl_marks marks = {};
+	struct sk_buff *reply;
+	struct file *file;
+	void *header;
+	int error;
+
+	/* Any session: holding one is the permission. */
+	session = tl_session_get(info->attrs, info->extack, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	fput(file);
+	error = tl_need_attr(info, TRAPLINE_A_TEXT, "TEXT is missing") ?:
+		tl_mark_check(text, info->extack);
+	if (error)
+		return error;
+	/* First: a mark that was put is told of. */
+	reply = tl_reply_new(info, TL_REPLY_SMALL, &header);
+	if (!reply)
+		return -ENOMEM;
+	tl_mark(nla_data(text), nla_len(text), &marks);
+	if (nla_put_u32(reply, TRAPLINE_A_MARKED, marks.marked) ||
+	    nla_put_u32(reply, TRAPLINE_A_LOST, marks.lost)) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	return tl_reply_send(reply, header, info);
+}
+
 static const struct genl_ops tl_ops[] = {
 	{ .cmd = TRAPLINE_C_INFO, .doit = tl_do_info },
 	{ .cmd = TRAPLINE_C_CONFIGURE, .doit = tl_do_configure },
@@ -721,6 +772,7 @@ static const struct genl_ops tl_ops[] = {
 		.dumpit = tl_dump_sessions,
 		.done = tl_dump_done,
 	},
+	{ .cmd = TRAPLINE_C_MARK, .doit = tl_do_mark },
 };
 
 struct genl_family tl_family __ro_after_init = {
