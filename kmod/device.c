@@ -32,12 +32,14 @@ static int tl_device_release(struct inode *inode, struct file *file)
 static __poll_t tl_device_poll(struct file *file, struct poll_table_struct *wait)
 {
 	struct tl_session *session = file->private_data;
+	__poll_t events;
 
 	poll_wait(file, &session->readers, wait);
-	if (tl_session_readable(session))
-		return EPOLLIN | EPOLLRDNORM;
-	tl_session_arm(session);
-	return 0;
+	events = tl_session_events(session);
+	/* Who waits for something else goes to sleep. */
+	if (!(events & poll_requested_events(wait)))
+		tl_session_arm(session);
+	return events;
 }
 
 static int tl_device_mmap(struct file *file, struct vm_area_struct *vma)

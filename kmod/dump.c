@@ -175,7 +175,8 @@ static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool 
 {
 	struct nlattr *nest = nla_nest_start(skb, TRAPLINE_A_SESSION);
 	u64 recorded, lost;
-	u64 size = READ_ONCE(session->rings) ? session->geometry.size : 0;
+	bool configured = READ_ONCE(session->rings);
+	u64 size = configured ? session->geometry.size : 0;
 
 	if (!nest)
 		return -EMSGSIZE;
@@ -183,12 +184,14 @@ static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool 
 	if (nla_put_u32(skb, TRAPLINE_S_TGID, session->owner) ||
 	    nla_put_string(skb, TRAPLINE_S_COMM, session->comm) ||
 	    nla_put_u32(skb, TRAPLINE_S_UID, from_kuid(&init_user_ns, session->uid)) ||
-	    (READ_ONCE(session->active) && nla_put_flag(skb, TRAPLINE_S_STARTED)) ||
+	    (READ_ONCE(session->started) && nla_put_flag(skb, TRAPLINE_S_STARTED)) ||
 	    nla_put_u32(skb, TRAPLINE_S_PROBES, READ_ONCE(session->planted)) ||
 	    nla_put_u64_64bit(skb, TRAPLINE_S_RING_SIZE, size, TRAPLINE_S_PAD) ||
 	    nla_put_u64_64bit(skb, TRAPLINE_S_RECORDED, recorded, TRAPLINE_S_PAD) ||
 	    nla_put_u64_64bit(skb, TRAPLINE_S_LOST, lost, TRAPLINE_S_PAD) ||
-	    (own && nla_put_flag(skb, TRAPLINE_S_OWN))) {
+	    (own && nla_put_flag(skb, TRAPLINE_S_OWN)) ||
+	    (configured && session->geometry.overwrite &&
+	     nla_put_flag(skb, TRAPLINE_S_OVERWRITE))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}

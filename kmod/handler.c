@@ -7,7 +7,7 @@
  * nobody; every hit ends in exactly one counter.
  *
  * There is a general handler for each kind of probe, and fast ones for what is
- * common: registers for fields, the TSC for a clock, a task that allowed
+ * common: no trigger, registers for fields, the TSC for a clock, a task that allowed
  * preemption, room in the chunk, a task already named. A fast handler that finds
  * anything else undoes nothing, for it has done nothing, and jumps to the general
  * one. It calls no function, so it saves no registers.
@@ -79,16 +79,6 @@ static __always_inline bool tl_user_context(const struct kprobe *kp)
 
 	return !(count & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)) && current->mm &&
 	       !(current->flags & PF_KTHREAD);
-}
-
-static __always_inline struct tl_task tl_task_of(const struct task_struct *task)
-{
-	BUILD_BUG_ON(sizeof(task->comm) != TL_COMM_SIZE);
-	return (struct tl_task){
-		.comm = { tl_get_u64(task->comm), tl_get_u64(task->comm + 8) },
-		.tid = task->pid,
-		.tgid = task->tgid,
-	};
 }
 
 /* Whether the hit is wanted. */
@@ -167,6 +157,22 @@ static __always_inline bool tl_hit(struct tl_probe *probe, struct tl_counts **co
 	return false;
 }
 
+/*
+ * What a probe with a trigger does when its programs have let a hit pass, and its
+ * record, if there was room for it, is published.
+ */
+static __always_inline void tl_passed(const struct tl_probe *probe)
+{
+	struct tl_session *session = probe->session;
+
+	if (likely(probe->trigger == TRAPLINE_TRIGGER_NONE))
+		return;
+	if (probe->trigger == TRAPLINE_TRIGGER_STOP)
+		WRITE_ONCE(session->active, false);
+	/* Pairs with the acquire in tl_session_events(): the run has ended, then it is told. */
+	smp_store_release(&session->triggered, true);
+}
+
 /* A hit of a probe without a second half. @kp: NULL in return handlers. */
 static __always_inline void tl_hit_general(struct tl_probe *probe, const struct kprobe *kp,
 					   const struct tl_program *program, struct pt_regs *regs)
@@ -189,6 +195,7 @@ static __always_inline void tl_hit_general(struct tl_probe *probe, const struct 
 			memcpy(at, ring->scratch, size);
 			tl_record_end(counts, &ring->writer, at + size);
 		}
+		tl_passed(probe);
 	}
 	tl_ring_leave(&ring->writer);
 }
@@ -380,6 +387,7 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 			tl_put_call(at, call, entry_size, now, ring->scratch, ret_size);
 			tl_record_end(counts, &ring->writer, at + size);
 		}
+		tl_passed(probe);
 	}
 	tl_ring_leave(&ring->writer);
 	return 0;
@@ -430,15 +438,15 @@ NOKPROBE_SYMBOL(tl_ring_reserve_slow);
 
 kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe)
 {
-	if (!probe->session->tsc || probe->entry.shape == TL_SHAPE_PROGRAM)
+	if (!probe->session->tsc || probe->trigger || probe->entry.shape == TL_SHAPE_PROGRAM)
 		return tl_entry_general;
 	return probe->entry.shape == TL_SHAPE_ARGS ? tl_entry_args : tl_entry_words;
 }
 
-/* Arguments in registers, one value out, the TSC. */
+/* Arguments in registers, one value out, the TSC, no trigger. */
 static bool tl_call_common(const struct tl_probe *probe)
 {
-	return probe->session->tsc && probe->entry.shape == TL_SHAPE_ARGS &&
+	return probe->session->tsc && !probe->trigger && probe->entry.shape == TL_SHAPE_ARGS &&
 	       probe->ret.shape == TL_SHAPE_WORDS && probe->ret.words_count == 1 &&
 	       probe->ret.words[0] == offsetof(struct pt_regs, ax);
 }

@@ -4,6 +4,8 @@
 #define TL_HANDLER_H
 
 #include <linux/kprobes.h>
+#include <linux/sched.h>
+#include "shared/ring.h"
 
 struct tl_probe;
 
@@ -11,5 +13,16 @@ kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe);
 kretprobe_handler_t tl_handler_call_entry(const struct tl_probe *probe);
 kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe);
 int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs);
+
+/* @task as records name it. */
+static __always_inline struct tl_task tl_task_of(const struct task_struct *task)
+{
+	BUILD_BUG_ON(sizeof(task->comm) != TL_COMM_SIZE);
+	return (struct tl_task){
+		.comm = { tl_get_u64(task->comm), tl_get_u64(task->comm + 8) },
+		.tid = task->pid,
+		.tgid = task->tgid,
+	};
+}
 
 #endif

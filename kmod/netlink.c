@@ -8,6 +8,7 @@
 #include <net/genetlink.h>
 #include "device.h"
 #include "dump.h"
+#include "mark.h"
 #include "netlink.h"
 #include "session.h"
 
@@ -31,6 +32,9 @@ static const struct nla_policy tl_policy[TRAPLINE_A_MAX + 1] = {
 	[TRAPLINE_A_PROBES] = { .type = NLA_NESTED },
 	[TRAPLINE_A_EVENT_ID] = NLA_POLICY_FULL_RANGE(NLA_U16, &tl_id_range),
 	[TRAPLINE_A_PENDING] = { .type = NLA_FLAG },
+	[TRAPLINE_A_OVERWRITE] = { .type = NLA_FLAG },
+	[TRAPLINE_A_WAKE_CHUNKS] = { .type = NLA_FLAG },
+	[TRAPLINE_A_TEXT] = { .type = NLA_BINARY },
 };
 
 static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
@@ -42,6 +46,7 @@ static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
 	[TRAPLINE_P_MAXACTIVE] = { .type = NLA_U32 },
 	[TRAPLINE_P_ENTRY_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
 	[TRAPLINE_P_RETURN_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
+	[TRAPLINE_P_TRIGGER] = NLA_POLICY_MAX(NLA_U8, TRAPLINE_TRIGGERS - 1),
 };
 
 /* The session that the request names, and its @file held. */
@@ -262,6 +267,8 @@ static int tl_config_parse(struct tl_session_config *config, struct genl_info *i
 			return -ERANGE;
 		}
 	}
+	config->overwrite = nla_get_flag(attrs[TRAPLINE_A_OVERWRITE]);
+	config->wake_chunks = nla_get_flag(attrs[TRAPLINE_A_WAKE_CHUNKS]);
 	config->follow = nla_get_flag(attrs[TRAPLINE_A_FOLLOW]);
 	if (config->follow && !attrs[TRAPLINE_A_TGIDS]) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attrs[TRAPLINE_A_FOLLOW],
@@ -367,6 +374,8 @@ static int tl_request_parse(struct tl_probe_request *request, struct nlattr **at
 		strscpy(text, "MAXACTIVE is 1 to 65536", TL_TEXT_SIZE);
 		return -ERANGE;
 	}
+	if (attrs[TRAPLINE_P_TRIGGER])
+		request->trigger = nla_get_u8(attrs[TRAPLINE_P_TRIGGER]);
 	if (attrs[TRAPLINE_P_ADDRESS])
 		request->address = nla_get_u64(attrs[TRAPLINE_P_ADDRESS]);
 	if (attrs[TRAPLINE_P_OFFSET])
@@ -599,7 +608,7 @@ static int tl_do_start(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(session))
 		return PTR_ERR(session);
 	error = tl_need_configured(session, info);
-	if (!error && session->active) {
+	if (!error && session->started) {
 		NL_SET_ERR_MSG(info->extack, "the session is started already");
 		error = -EALREADY;
 	}
@@ -622,7 +631,7 @@ static int tl_do_stop(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(session))
 		return PTR_ERR(session);
 	error = tl_need_configured(session, info);
-	if (!error && !session->active) {
+	if (!error && !session->started) {
 		NL_SET_ERR_MSG(info->extack, "the session is not started");
 		error = -EALREADY;
 	}
@@ -692,6 +701,55 @@ out:
 	return error;
 }
 
+static int tl_mark_check(const struct nlattr *text, struct netlink_ext_ack *extack)
+{
+	if (!nla_len(text)) {
+		NL_SET_ERR_MSG_ATTR(extack, text, "TEXT is empty");
+		return -EINVAL;
+	}
+	if (nla_len(text) > TRAPLINE_MARK_MAX) {
+		NL_SET_ERR_MSG_ATTR(extack, text, "TEXT is 1024 bytes at most");
+		return -E2BIG;
+	}
+	if (memchr(nla_data(text), 0, nla_len(text))) {
+		NL_SET_ERR_MSG_ATTR(extack, text, "TEXT has a NUL in it");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int tl_do_mark(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *text = info->attrs[TRAPLINE_A_TEXT];
+	struct tl_session *session;
+	struct tl_marks marks = {};
+	struct sk_buff *reply;
+	struct file *file;
+	void *header;
+	int error;
+
+	/* Any session: holding one is the permission. */
+	session = tl_session_get(info->attrs, info->extack, &file);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	fput(file);
+	error = tl_need_attr(info, TRAPLINE_A_TEXT, "TEXT is missing") ?:
+		tl_mark_check(text, info->extack);
+	if (error)
+		return error;
+	/* First: a mark that was put is told of. */
+	reply = tl_reply_new(info, TL_REPLY_SMALL, &header);
+	if (!reply)
+		return -ENOMEM;
+	tl_mark(nla_data(text), nla_len(text), &marks);
+	if (nla_put_u32(reply, TRAPLINE_A_MARKED, marks.marked) ||
+	    nla_put_u32(reply, TRAPLINE_A_LOST, marks.lost)) {
+		nlmsg_free(reply);
+		return -EMSGSIZE;
+	}
+	return tl_reply_send(reply, header, info);
+}
+
 static const struct genl_ops tl_ops[] = {
 	{ .cmd = TRAPLINE_C_INFO, .doit = tl_do_info },
 	{ .cmd = TRAPLINE_C_CONFIGURE, .doit = tl_do_configure },
@@ -714,6 +772,7 @@ static const struct genl_ops tl_ops[] = {
 		.dumpit = tl_dump_sessions,
 		.done = tl_dump_done,
 	},
+	{ .cmd = TRAPLINE_C_MARK, .doit = tl_do_mark },
 };
 
 struct genl_family tl_family __ro_after_init = {

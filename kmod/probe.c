@@ -200,6 +200,7 @@ struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_prob
 	probe->session = session;
 	probe->id = request->id;
 	probe->kind = request->kind;
+	probe->trigger = request->trigger;
 	probe->address = request->address;
 	probe->offset = request->offset;
 	probe->maxactive = request->maxactive;

@@ -48,6 +48,7 @@ struct tl_probe {
 	struct tl_program ret;
 	u16 id;
 	u8 kind;			/* enum trapline_probe_kind */
+	u8 trigger;			/* enum trapline_trigger */
 
 	bool planted;
 	u32 maxactive;
@@ -64,6 +65,7 @@ struct tl_probe {
 struct tl_probe_request {
 	u16 id;
 	u8 kind;
+	u8 trigger;
 	u64 address;			/* 0: by symbol */
 	u64 offset;
 	u32 maxactive;

@@ -24,6 +24,7 @@ static void tl_ring_describe(struct tl_ring *ring, int cpu, const struct tl_ring
 	control->frames = ring->frames.top;
 	control->frame_levels = ring->frames.levels;
 	control->clock_hz = geometry->clock_hz;
+	control->overwrite = geometry->overwrite;
 	tl_page_mark(ring->pages[0], TL_PAGE_RING, geometry->session);
 }
 
@@ -115,9 +116,14 @@ int tl_ring_map(struct tl_ring *ring, struct vm_area_struct *vma, unsigned long 
 	return 0;
 }
 
-bool tl_ring_readable(const struct tl_ring *ring)
+/* Whether there is something to read; with @chunks, the rest of a finished chunk. */
+bool tl_ring_readable(const struct tl_ring *ring, bool chunks)
 {
-	return READ_ONCE(tl_ring_control(ring)->head) != READ_ONCE(tl_ring_consumer(ring)->tail);
+	const struct tl_ring_control *control = tl_ring_control(ring);
+	u64 tail = READ_ONCE(tl_ring_consumer(ring)->tail);
+	u64 head = READ_ONCE(control->head);
+
+	return chunks ? round_down(head, control->chunk_size) > tail : head != tail;
 }
 
 /*

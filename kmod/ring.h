@@ -25,12 +25,13 @@ struct tl_ring_geometry {
 	u32 cpus;
 	u64 session;		/* names the session in memory images */
 	u64 clock_hz;
+	bool overwrite;
 };
 
 int tl_ring_alloc(struct tl_ring *ring, int cpu, const struct tl_ring_geometry *geometry);
 void tl_ring_free(struct tl_ring *ring);
 int tl_ring_map(struct tl_ring *ring, struct vm_area_struct *vma, unsigned long page);
-bool tl_ring_readable(const struct tl_ring *ring);
+bool tl_ring_readable(const struct tl_ring *ring, bool chunks);
 bool tl_ring_tail_valid(const struct tl_ring *ring);
 
 static inline struct tl_ring_control *tl_ring_control(const struct tl_ring *ring)

@@ -36,22 +36,39 @@ u64 tl_session_ring_max(void)
 	return each < TRAPLINE_RING_MIN ? TRAPLINE_RING_MIN : rounddown_pow_of_two(each);
 }
 
-bool tl_session_readable(const struct tl_session *session)
+static bool tl_session_readable(const struct tl_session *session)
 {
 	int cpu;
 
 	if (!smp_load_acquire(&session->rings))	/* pairs with tl_session_make_rings() */
 		return false;
+	if (session->geometry.overwrite)
+		return false;
 	for_each_possible_cpu(cpu)
-		if (tl_ring_readable(tl_session_ring(session, cpu)))
+		if (tl_ring_readable(tl_session_ring(session, cpu), session->wake_chunks))
 			return true;
 	return false;
+}
+
+/* What poll() reports. */
+__poll_t tl_session_events(const struct tl_session *session)
+{
+	__poll_t events = 0;
+
+	/* Pairs with the release in tl_passed(). */
+	if (smp_load_acquire(&session->triggered))
+		events |= EPOLLPRI;
+	if (tl_session_readable(session))
+		events |= EPOLLIN | EPOLLRDNORM;
+	return events;
 }
 
 bool tl_session_tails_valid(const struct tl_session *session)
 {
 	int cpu;
 
+	if (session->geometry.overwrite)
+		return true;
 	for_each_possible_cpu(cpu)
 		if (!tl_ring_tail_valid(tl_session_ring(session, cpu)))
 			return false;
@@ -62,9 +79,10 @@ bool tl_session_tails_valid(const struct tl_session *session)
 static enum hrtimer_restart tl_session_wake(struct hrtimer *timer)
 {
 	struct tl_session *session = container_of(timer, struct tl_session, wake);
+	__poll_t events = tl_session_events(session);
 
-	if (tl_session_readable(session))
-		wake_up_interruptible(&session->readers);
+	if (events)
+		wake_up_interruptible_poll(&session->readers, events);
 	/*
 	 * A poller that is missed here has queued itself and starts the timer. Started
 	 * here too, not forwarded: he may be doing so at this moment.
@@ -183,17 +201,20 @@ void tl_session_destroy(struct tl_session *session)
 	kfree(session);
 }
 
-static int tl_session_make_rings(struct tl_session *session, u64 size)
+static int tl_session_make_rings(struct tl_session *session,
+				 const struct tl_session_config *config)
 {
 	struct tl_ring_geometry *geometry = &session->geometry;
 	struct tl_ring __percpu *rings;
 	int cpu;
 
-	geometry->size = size;
-	geometry->chunk_size = min_t(u64, TRAPLINE_CHUNK_MAX, size / 4);
+	geometry->size = config->ring_size;
+	geometry->chunk_size = min_t(u64, TRAPLINE_CHUNK_MAX, config->ring_size / 4);
 	geometry->cpus = nr_cpu_ids;
 	geometry->session = session->id;
 	geometry->clock_hz = tl_clock_hz(session->tsc);
+	geometry->overwrite = config->overwrite;
+	session->wake_chunks = config->wake_chunks;
 
 	rings = __alloc_percpu_gfp(sizeof(struct tl_ring), SMP_CACHE_BYTES, GFP_KERNEL_ACCOUNT);
 	if (!rings)
@@ -248,7 +269,7 @@ int tl_session_configure(struct tl_session *session, const struct tl_session_con
 	error = tl_session_make_filter(session, config, text);
 	if (error)
 		goto fail;
-	error = tl_session_make_rings(session, config->ring_size);
+	error = tl_session_make_rings(session, config);
 	if (error) {
 		if (error == -ENOMEM)
 			*text = "no memory for the rings: ask for smaller ones";
@@ -305,7 +326,7 @@ int tl_session_metadata(struct tl_session *session, u64 offset, const void *data
 		*text = "metadata comes in order, without gaps";
 		return -EINVAL;
 	}
-	if (session->active || session->generation) {
+	if (session->generation) {
 		*text = "metadata comes before the session is started";
 		return -EBUSY;
 	}
@@ -339,8 +360,9 @@ int tl_session_metadata(struct tl_session *session, u64 offset, const void *data
 }
 
 /*
- * Handlers run with preemption disabled, so a grace period waits for them; in the idle
- * loop, where RCU doesn't look, with interrupts off, so that an interrupt does.
+ * Handlers run with preemption disabled, marks with interrupts, so a grace period waits for
+ * both; for handlers in the idle loop, where RCU doesn't look, with interrupts off, an
+ * interrupt does.
  */
 static void tl_session_wait_for_handlers(void)
 {
@@ -359,13 +381,17 @@ struct tl_instant tl_session_start(struct tl_session *session)
 	xa_for_each(&session->probes, id, probe)
 		tl_probe_begin(probe);
 	session->generation++;
+	WRITE_ONCE(session->started, true);
 	now = tl_clock_instant(session->tsc);
 	/* Handlers that see the flag see the generation: a return's own check else. */
 	smp_store_release(&session->active, true);
 	return now;
 }
 
-/* When this returns nothing is in flight, and what was written is published whole. */
+/*
+ * When this returns nothing is in flight, and what was written is published whole. A
+ * trigger may have ended the run before.
+ */
 struct tl_instant tl_session_stop(struct tl_session *session)
 {
 	struct tl_instant now;
@@ -374,17 +400,28 @@ struct tl_instant tl_session_stop(struct tl_session *session)
 	lockdep_assert_held(&session->lock);
 	WRITE_ONCE(session->active, false);
 	tl_session_wait_for_handlers();
+	/* Now nobody is left who could set it, nor end the next run. */
+	WRITE_ONCE(session->triggered, false);
+	WRITE_ONCE(session->started, false);
 	now = tl_clock_instant(session->tsc);
 	for_each_possible_cpu(cpu)
 		tl_ring_finish(&tl_session_ring(session, cpu)->writer, now.ticks);
 	return now;
 }
 
-/* Every record older than the returned time is visible. */
+/*
+ * Every record older than the returned time is visible, and no trigger lost: one that was
+ * cleared here was set by a handler that had taken its record's time before, so the record
+ * is older; and that began before the grace period, so it is visible. One that is set after
+ * the clearing is announced again, even if its record made it into this time.
+ */
 struct tl_instant tl_session_sync(struct tl_session *session)
 {
-	struct tl_instant now = tl_clock_instant(session->tsc);
+	struct tl_instant now;
 
+	/* The clearing is visible before the time is taken; pairs with nothing but clocks. */
+	smp_store_mb(session->triggered, false);
+	now = tl_clock_instant(session->tsc);
 	/* Somebody watches: soon matters. A record of the idle loop may still come late. */
 	synchronize_rcu_expedited();
 	return now;

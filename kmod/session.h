@@ -3,14 +3,15 @@
  * session.h - one open file of the device and all that belongs to it
  *
  * A session begins bare; tl_session_configure() gives it rings. Its mutex guards
- * everything but what handlers read: active, generation, filter, rings and clock,
- * which are set before the first probe is planted, or are single words.
+ * everything but what handlers read or write: active, triggered, generation, filter,
+ * rings and clock, which are set before the first probe is planted, or are single words.
  */
 #ifndef TL_SESSION_H
 #define TL_SESSION_H
 
 #include <linux/hrtimer.h>
 #include <linux/mutex.h>
+#include <linux/poll.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
 #include "clock.h"
@@ -22,12 +23,15 @@ struct file;
 
 struct tl_session {
 	/* What handlers read. */
-	bool active;
+	bool active;			/* started, and no trigger has ended the run */
 	bool tsc;
 	u32 generation;			/* START counts it up */
 	struct tl_ring __percpu *rings;	/* NULL: not configured */
 	struct tl_filter filter;
 
+	bool triggered;			/* handlers set it: a trigger was hit */
+	bool started;			/* by START, until STOP */
+	bool wake_chunks;		/* wake pollers for finished chunks only */
 	struct mutex lock;
 	struct list_head list;		/* of all sessions */
 	struct xarray probes;		/* by event id, lifted ones included */
@@ -55,6 +59,8 @@ struct tl_session_config {
 	u32 maxactive;
 	bool restricted;		/* only the thread groups below */
 	bool follow;
+	bool overwrite;
+	bool wake_chunks;
 	pid_t excluded;
 	pid_t *tgids;			/* in the initial pid namespace */
 	unsigned int tgids_count;
@@ -70,7 +76,7 @@ struct tl_instant tl_session_start(struct tl_session *session);
 struct tl_instant tl_session_stop(struct tl_session *session);
 struct tl_instant tl_session_sync(struct tl_session *session);
 void tl_session_arm(struct tl_session *session);
-bool tl_session_readable(const struct tl_session *session);
+__poll_t tl_session_events(const struct tl_session *session);
 bool tl_session_tails_valid(const struct tl_session *session);
 bool tl_session_lift(struct tl_session *session, struct tl_probe *only, ktime_t until);
 void tl_session_totals(struct tl_session *session, u64 *recorded, u64 *lost);

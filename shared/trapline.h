@@ -43,8 +43,8 @@
  *     PROBES: nest of TRAPLINE_A_PROBE, each a nest of trapline_probe_attr:
  *       KIND, EVENT_ID, and SYMBOL [OFFSET] or ADDRESS [SYMBOL] [OFFSET];
  *       [MAXACTIVE] [ENTRY_PROGRAM] [RETURN_PROGRAM] [TRIGGER]
- *     TRIGGER       a recorded hit of this probe is announced, or ends the run too:
- *                   see enum trapline_trigger.
+ *     TRIGGER       a hit of this probe that passes its programs is announced, or ends the
+ *                   run too: see enum trapline_trigger.
  *     Event ids are the sender's choice, 1 to 65533, never used twice in a
  *     session. Planting stops after some 50 ms; the probes without a verdict
  *     were not looked at and must be sent again.
@@ -56,8 +56,9 @@
  *   STOP          FD               reply: TICKS, MONOTONIC, REALTIME
  *     After STOP nothing is in flight: open chunks are closed, counters final.
  *   SYNC          FD               reply: TICKS, MONOTONIC, REALTIME
- *     Every record older than TICKS is visible when the reply is; triggers until
- *     TICKS are announced no more.
+ *     Every record older than TICKS is visible when the reply is. Triggers whose
+ *     records are among them are announced no more; but one that was hit while SYNC
+ *     began may be, and what comes later is.
  *     errors (of STOP too, which stops all the same): EBADMSG a consumer page
  *     holds a position outside of its ring
  *   PROBE_DUMP    FD [PENDING]     dump; a message a probe: PROBE, a nest of
@@ -72,8 +73,10 @@
  *     trapline_session_attr
  *   MARK          FD TEXT          reply: MARKED, LOST
  *     Puts a TL_ID_MARK record with TEXT (1 to TRAPLINE_MARK_MAX bytes) into the stream of
- *     every session that is started, FD's among them or not: MARKED of them have it, in
- *     LOST of them it was dropped and counted as any record is.
+ *     every session that is started and whose run no trigger has ended, FD's among them or
+ *     not, whatever its TGIDS: MARKED of them have it, in LOST of them it was dropped and
+ *     counted in the ring as any record is.
+ *     errors: EINVAL TEXT is empty or has a NUL in it; E2BIG it is too long
  *
  * poll() on FD: POLLIN when there is something to read (never with OVERWRITE), POLLPRI
  * when a probe with a TRIGGER was hit and no SYNC or STOP came since.
@@ -231,7 +234,11 @@ enum trapline_probe_kind {
 	TRAPLINE_KINDS
 };
 
-/* What a recorded hit of a probe does besides. */
+/*
+ * What a hit of a probe does besides, if its programs let it pass. So does one whose record
+ * was then dropped (lost_full, lost_too_big): what was waited for has happened. One that
+ * was filtered does not, nor one that was lost_nested: its programs were not asked.
+ */
 enum trapline_trigger {
 	TRAPLINE_TRIGGER_NONE,
 	TRAPLINE_TRIGGER_ANNOUNCE,	/* poll() reports POLLPRI */
