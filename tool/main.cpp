@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command/mark.h"
+#include "command/record.h"
 #include "command/trace.h"
 #include "shared/trapline.h"
 #include "util/error.h"
@@ -24,6 +25,8 @@ struct Command {
 constexpr Command commands[] = {
     {"trace", "show what kernel functions are asked and answer, as it happens",
      trapline::trace_command},
+    {"record", "write to disk what kernel functions are asked and answer",
+     trapline::record_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
 };
 

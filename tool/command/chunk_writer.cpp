@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+// From rings to disk: each finished chunk as it stands.
+#include "command/chunk_writer.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "util/error.h"
+
+namespace trapline {
+
+namespace {
+
+PacketHeader header_of(std::span<const std::byte> packet, std::uint32_t cpu) {
+    PacketHeader header;
+    std::string why;
+    if (!parse_packet(packet, header, why))
+        throw Error(fmt::format("the ring of CPU {} contradicts itself: {}", cpu, why),
+                    "this is a bug in trapline, or its memory was overwritten: please report it");
+    return header;
+}
+
+} // namespace
+
+ChunkWriter::ChunkWriter(std::vector<RingMapping> rings, RecordingDirectory& directory,
+                         std::uint64_t max_size)
+    : directory_(directory),
+      max_size_(max_size == 0 ? std::numeric_limits<std::uint64_t>::max() : max_size) {
+    for (RingMapping& mapping : rings) {
+        const RingReader reader(mapping.memory(), mapping.cpu());
+        rings_.push_back({std::move(mapping), reader, std::nullopt});
+    }
+}
+
+bool ChunkWriter::write_finished() {
+    return std::all_of(rings_.begin(), rings_.end(),
+                       [this](Ring& ring) { return write_finished(ring); });
+}
+
+// No more than a ring holds: what is written meanwhile is for the next time.
+bool ChunkWriter::write_finished(Ring& ring) {
+    const std::uint64_t chunk = ring.mapping.memory().control->chunk_size;
+    std::uint64_t left = ring.mapping.memory().size;
+    while (left != 0) {
+        std::span<const std::byte> chunks = ring.reader.finished();
+        if (chunks.empty())
+            return true;
+        const std::uint64_t size = directory_.size();
+        const std::uint64_t room = size < max_size_ ? (max_size_ - size) / chunk * chunk : 0;
+        chunks = chunks.first(std::min<std::uint64_t>({chunks.size(), left, room}));
+        if (chunks.empty())
+            return false;
+        directory_.stream(ring.reader.cpu()).append(chunks);
+        ring.last = header_of(chunks.last(chunk), ring.reader.cpu());
+        ring.reader.release_chunks(chunks.size());
+        left -= chunks.size();
+    }
+    return true;
+}
+
+bool ChunkWriter::write_rest(const ClockAnchor& stop) {
+    return std::all_of(rings_.begin(), rings_.end(), [&](Ring& ring) {
+        return write_finished(ring) && write_losses(ring, stop);
+    });
+}
+
+bool ChunkWriter::write_losses(Ring& ring, const ClockAnchor& stop) {
+    const std::uint64_t lost = ring.reader.lost();
+    if (lost == (ring.last ? ring.last->events_discarded : 0))
+        return true;
+    if (directory_.size() + TL_PACKET_SIZE > max_size_)
+        return false;
+    PacketHeader header;
+    header.begin = std::max(stop.ticks, ring.last ? ring.last->end : 0);
+    header.end = header.begin;
+    header.content_size = TL_PACKET_SIZE;
+    header.packet_size = TL_PACKET_SIZE;
+    header.events_discarded = lost;
+    header.sequence = ring.last ? ring.last->sequence + 1 : 0;
+    header.first_event = ring.reader.written();
+    header.cpu = ring.reader.cpu();
+    directory_.stream(ring.reader.cpu()).append(empty_packet(header));
+    ring.last = header;
+    return true;
+}
+
+std::vector<RingTotals> ChunkWriter::totals() const {
+    std::vector<RingTotals> all;
+    for (const Ring& ring : rings_) {
+        RingTotals& totals = all.emplace_back();
+        totals.cpu = ring.reader.cpu();
+        totals.written = ring.reader.written();
+        totals.lost_full = ring.reader.lost_full();
+        totals.lost_nested = ring.reader.lost_nested();
+        totals.lost_too_big = ring.reader.lost_too_big();
+        totals.read = ring.reader.released_records();
+        totals.unread = totals.written - totals.read;
+    }
+    return all;
+}
+
+} // namespace trapline

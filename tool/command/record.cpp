@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+// `trapline record`: plants probes, runs COMMAND, writes what the rings hold to disk.
+#include "command/record.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "command/chunk_writer.h"
+#include "command/flight_recorder.h"
+#include "command/map_rings.h"
+#include "command/record_options.h"
+#include "command/run.h"
+#include "output/accounting.h"
+#include "util/size.h"
+
+namespace trapline {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// How often it is looked whether the directory is still there.
+constexpr auto presence_interval = 500ms;
+
+constexpr std::array more_signals{SIGUSR1};
+
+RunPlan run_plan(const RecordOptions& options) {
+    RunPlan plan;
+    plan.triggers = options.triggers;
+    plan.overwrite = options.overwrite;
+    plan.wake_chunks = !options.overwrite;
+    // What led to the signal is what a flight recorder is for.
+    plan.stop_at_signal = options.overwrite;
+    return plan;
+}
+
+std::uint64_t sum(std::span<const RingTotals> rings, std::uint64_t RingTotals::*term) {
+    std::uint64_t total = 0;
+    for (const RingTotals& ring : rings)
+        total += ring.*term;
+    return total;
+}
+
+// A recording in either mode; what differs is below.
+class Record {
+public:
+    explicit Record(const RecordOptions& options)
+        : options_(options), directory_(options.directory),
+          run_(options.run, run_plan(options), more_signals) {
+        run_.on_signal = [this](int number) { return use_of(number); };
+    }
+    Record(const Record&) = delete;
+    Record& operator=(const Record&) = delete;
+    virtual ~Record() = default;
+
+    int run();
+
+protected:
+    virtual void begin() = 0; // before COMMAND runs
+    virtual Ending wait() = 0;
+    virtual Run::SignalUse use_of(int number) = 0;
+    // After STOP: writes the rest, as far as it is to be written.
+    virtual void write_rest(const Ending& ending, const ClockAnchor& stop) = 0;
+    virtual std::vector<RingTotals> totals() = 0;
+
+    bool until_hit();
+    void write_metadata() { directory_.write_metadata(run_.description()); }
+
+    const RecordOptions& options_;
+    RecordingDirectory directory_;
+    Run run_;
+    bool full_ = false; // --max-size was reached
+
+private:
+    void conclude(const Ending& ending, const ClockAnchor& stop, bool failed);
+    void say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const;
+};
+
+// Whether a probe of --until was hit: the module has stopped recording then.
+bool Record::until_hit() {
+    const std::span<const ProbeDescription> probes = run_.description().probes;
+    for (const ProbeReport& report : run_.session().probes()) {
+        const bool until = std::any_of(probes.begin(), probes.end(), [&](const auto& probe) {
+            return probe.id == report.event_id && probe.trigger == TRAPLINE_TRIGGER_STOP;
+        });
+        if (until &&
+            report.counters.recorded + report.counters.lost_full + report.counters.lost_too_big !=
+                0)
+            return true;
+    }
+    return false;
+}
+
+void Record::say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const {
+    const std::uint64_t read = sum(rings, &RingTotals::read);
+    const std::uint64_t overwritten = sum(rings, &RingTotals::overwritten);
+    const std::uint64_t unread = sum(rings, &RingTotals::unread);
+    if (!directory_.created()) {
+        say(fmt::format("trapline: nothing was written: {}\n", ending.cause));
+        return;
+    }
+    say(fmt::format("trapline: {}{} events in {} ({:.1f} MiB){}{}\n",
+                    options_.overwrite ? "the last " : "", read, directory_.path(),
+                    static_cast<double>(directory_.size()) / (1 << 20),
+                    ending.cause.empty() ? "" : ", ended by ", ending.cause));
+    if (overwritten != 0)
+        say(fmt::format("trapline: {} older ones were overwritten\n", overwritten));
+    if (unread != 0)
+        say(fmt::format("trapline: {} recorded events were not written{}\n", unread,
+                        full_ ? ": --max-size was reached" : ""));
+}
+
+// Everything is lifted by now.
+void Record::conclude(const Ending& ending, const ClockAnchor& stop, bool failed) {
+    if (!failed)
+        write_rest(ending, stop);
+    if (!directory_.created())
+        return;
+    TraceDescription description = run_.description();
+    TraceTotals& totals = description.totals.emplace();
+    totals.stop = stop;
+    totals.ended_by = ending.cause;
+    totals.rings = this->totals();
+    for (const ProbeReport& report : run_.reports())
+        totals.probes.push_back({report.event_id, report.lifted, report.counters, report.pending});
+    directory_.write_metadata(description);
+}
+
+void say_error(const Error& error) {
+    say(fmt::format("trapline: {}\n", error.what()));
+    if (!error.hint().empty())
+        say(fmt::format("  {}\n", error.hint()));
+}
+
+int Record::run() {
+    run_.prepare();
+    run_.start();
+    begin();
+    Ending ending;
+    bool failed = false;
+    try {
+        run_.let_go("recording");
+        ending = wait();
+    } catch (const CommandError&) {
+        throw;
+    } catch (const Error& error) {
+        say_error(error);
+        ending.cause = error.what();
+        failed = true;
+    }
+    const ClockAnchor stop = run_.stop();
+    try {
+        conclude(ending, stop, failed);
+    } catch (const Error& error) {
+        say_error(error);
+        failed = true;
+    }
+    const std::vector<RingTotals> rings = totals();
+    const bool lost = run_.account() || sum(rings, &RingTotals::unread) != 0;
+    say_what_was_written(ending, rings);
+    if (failed) {
+        run_.say_command_goes_on();
+        return Error::failed;
+    }
+    if (lost)
+        say("trapline: warning: events were lost\n");
+    return run_.finish(ending, lost);
+}
+
+// Every record goes to disk, as soon as its chunk is finished.
+class Continuous : public Record {
+public:
+    using Record::Record;
+
+private:
+    void begin() override {
+        directory_.create();
+        write_metadata();
+        writer_.emplace(map_rings(run_.session(), run_.cpus()), directory_, options_.max_size);
+    }
+
+    Ending wait() override {
+        const Watch session{run_.session().fd(), POLLIN | POLLPRI,
+                            [this](Ending& ending, short) { return records_came(ending); }};
+        return run_.wait({&session, 1},
+                         {presence_interval, [this] { directory_.check_present(); }});
+    }
+
+    bool records_came(Ending& ending) {
+        if (!writer_->write_finished()) {
+            full_ = true;
+            ending.cause = "--max-size";
+            return true;
+        }
+        if (options_.triggers.empty() || !until_hit())
+            return false;
+        ending.cause = "--until";
+        return true;
+    }
+
+    Run::SignalUse use_of(int number) override {
+        return number == SIGUSR1 ? Run::SignalUse::ends : Run::SignalUse::usual;
+    }
+
+    void write_rest(const Ending&, const ClockAnchor& stop) override {
+        if (!full_ && !writer_->write_rest(stop))
+            full_ = true;
+    }
+
+    std::vector<RingTotals> totals() override { return writer_->totals(); }
+
+    std::optional<ChunkWriter> writer_;
+};
+
+// The last events of every CPU, when something makes them worth having.
+class Flight : public Record {
+public:
+    using Record::Record;
+
+private:
+    void begin() override {
+        recorder_.emplace(map_rings(run_.session(), run_.cpus()), run_.layouts(), directory_,
+                          options_.max_size);
+    }
+
+    Ending wait() override {
+        const Watch session{run_.session().fd(), POLLPRI,
+                            [this](Ending& ending, short) { return trigger_hit(ending); }};
+        for (;;) {
+            Ending ending = run_.wait({&session, 1}, {presence_interval, [this] {
+                                                          if (directory_.created())
+                                                              directory_.check_present();
+                                                      }});
+            if (!ending.by_command || ending.status == 0 || !options_.snapshot_on_failure)
+                return ending;
+            failed_status_ = ending.status;
+            if (!snapshot(ending.cause)) {
+                ending.cause = "--max-size";
+                return ending;
+            }
+        }
+    }
+
+    bool trigger_hit(Ending& ending) {
+        if (until_hit()) {
+            ending.cause = "--until";
+            return true;
+        }
+        if (snapshot("--snapshot-on"))
+            return false;
+        ending.cause = "--max-size";
+        return true;
+    }
+
+    // False: the recording would be larger than it may.
+    bool snapshot(std::string_view cause) {
+        run_.session().sync();
+        if (!write_new())
+            return false;
+        say(fmt::format("trapline: snapshot in {}: {}\n", directory_.path(), cause));
+        return true;
+    }
+
+    bool write_new() {
+        if (!directory_.created()) {
+            directory_.create();
+            write_metadata();
+        }
+        full_ = !recorder_->write_new();
+        return !full_;
+    }
+
+    Run::SignalUse use_of(int number) override {
+        const bool wanted = (number == SIGINT && options_.snapshot_on_interrupt) ||
+                            (number == SIGUSR1 && options_.snapshot_on_usr1);
+        if (wanted)
+            return snapshot(number == SIGINT ? "SIGINT" : "SIGUSR1") ? Run::SignalUse::handled
+                                                                     : Run::SignalUse::ends;
+        return number == SIGUSR1 ? Run::SignalUse::ends : Run::SignalUse::usual;
+    }
+
+    // COMMAND that did what it should is no reason.
+    void write_rest(const Ending& ending, const ClockAnchor&) override {
+        if (!full_ && !(ending.by_command && ending.status == 0))
+            write_new();
+    }
+
+    std::vector<RingTotals> totals() override { return recorder_->totals(); }
+
+    std::optional<FlightRecorder> recorder_;
+    std::optional<int> failed_status_;
+};
+
+} // namespace
+
+int record_command(const std::vector<std::string>& arguments) {
+    const RecordOptions options = parse_record_options(arguments);
+    if (options.help) {
+        std::fputs(record_help().c_str(), stdout);
+        return 0;
+    }
+    if (options.overwrite)
+        return Flight(options).run();
+    return Continuous(options).run();
+}
+
+} // namespace trapline
