@@ -201,7 +201,19 @@ tl_inline void tl_ring_close(struct tl_ring_writer *w)
 	w->cur = w->limit;
 }
 
-/* Opens the next chunk, closing the open one. 0: the reader still owns it. */
+/* The same, and publishes it whole. */
+tl_inline void tl_ring_close_whole(struct tl_ring_writer *w)
+{
+	tl_ring_close(w);
+	/* Pairs with the acquire in tl_ring_peek(): the header's last words too. */
+	tl_store_release(&w->control->head, w->next);
+}
+
+/*
+ * Opens the next chunk, closing the open one. 0: the reader still owns it. Then the open
+ * one is closed and published too, before the loss is counted: a packet's count tells of
+ * losses up to its last record, the next one's of those after it.
+ */
 tl_inline int tl_ring_next(struct tl_ring_writer *w, __u64 now)
 {
 	__u64 start = w->next;
@@ -210,8 +222,11 @@ tl_inline int tl_ring_next(struct tl_ring_writer *w, __u64 now)
 
 	/* Pairs with the release in tl_ring_release(): it is done reading there. */
 	tail = tl_load_acquire(&w->consumer->tail);
-	if (start - tail > w->size - w->chunk_size)
+	if (start - tail > w->size - w->chunk_size) {
+		if (w->cur != w->limit)
+			tl_ring_close_whole(w);
 		return 0;
+	}
 	if (w->cur != w->limit)
 		tl_ring_close(w);
 
@@ -354,11 +369,8 @@ tl_inline void tl_ring_finish(struct tl_ring_writer *w, __u64 now)
 		now = w->last;
 	if (w->cur == w->limit && tl_ring_discarded(w) != w->closed_discarded)
 		tl_ring_next(w, now);
-	if (w->cur == w->limit)
-		return;
-	tl_ring_close(w);
-	/* Pairs with the acquire in tl_ring_peek(): the header's last words too. */
-	tl_store_release(&w->control->head, w->next);
+	if (w->cur != w->limit)
+		tl_ring_close_whole(w);
 }
 
 /* The reader's own. */
@@ -397,7 +409,7 @@ tl_inline void tl_ring_reader_init(struct tl_ring_reader *r, const struct tl_rin
  */
 tl_inline int tl_ring_peek(const struct tl_ring_reader *r, struct tl_ring_span *span)
 {
-	/* Pairs with the releases of the head in commit and finish. */
+	/* Pairs with the releases of the head in commit and close. */
 	__u64 head = tl_load_acquire(&r->control->head);
 	__u64 start = r->pos & ~(__u64)(r->chunk_size - 1);
 	__u64 from = r->pos - start;

@@ -333,8 +333,9 @@ void Model::run_writer() {
         } else {
             dropped_++;
         }
-        // Which chunk that closed: the open one, or the one that finish made.
-        if ((open && (step.finish || w.next != next)) || (step.finish && w.next != next)) {
+        // Which chunk that closed: the open one (also where no other could be opened, and
+        // then the loss is none of its own), or the one that finish made.
+        if ((open && (w.cur == w.limit || w.next != next)) || (step.finish && w.next != next)) {
             closed_.resize((open ? next : w.next) / scenario_.chunk_size);
             closed_.back() = {dropped, true};
         }
