@@ -9,7 +9,7 @@
 
 namespace trapline {
 
-class RingReader {
+class RingReader : public RingCounters {
 public:
     // Error unless the control page describes `memory` and is CPU `cpu`'s.
     RingReader(const RingMemory& memory, std::uint32_t cpu);
@@ -23,12 +23,6 @@ public:
     // Gives the piece back to the writer: it must not be looked at any more.
     void release(const tl_ring_span& span);
 
-    // As the writer counts, now.
-    std::uint64_t written() const;
-    std::uint64_t lost_full() const;
-    std::uint64_t lost_nested() const;
-    std::uint64_t lost_too_big() const;
-    std::uint64_t lost() const { return lost_full() + lost_nested() + lost_too_big(); }
     std::uint64_t unread() const; // bytes published and not released
 
 private:
