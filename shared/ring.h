@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * ring.h - one CPU's ring: its layout, its writer, its reader
+ * ring.h - one CPU's ring: its layout, its writer, its readers
  *
  * One writer at a time (handlers of this CPU, which the kprobes core never runs
  * inside one another), one reader. Positions are bytes written or read since the
@@ -14,6 +14,16 @@
  * A chunk is filled again only when the tail has passed it; until then records
  * are dropped and counted (discard mode). The writer takes nothing from memory
  * the reader can write but the tail, and of that only "room or no room".
+ *
+ * In overwrite mode, in a ring of two chunks at least, the oldest chunk gives way and
+ * nothing is dropped for want of room. The writer looks at nothing, and the reader copies:
+ *
+ *   writer   store_release(floor), write barrier, then fill the chunk before the floor
+ *   reader   load_acquire(floor), load_acquire(head), copy a chunk, read barrier,
+ *            load the floor again: if it passed the chunk, the copy is worth nothing
+ *
+ * The floor is never past the chunk that the head is in, so whoever sees a floor finds
+ * something published behind it.
  */
 #ifndef TL_RING_H
 #define TL_RING_H
@@ -124,6 +134,7 @@ struct tl_ring_writer {
 	__u64 closed_discarded;	/* events_discarded of the last closed packet */
 	__u32 chunk_size;
 	__u32 cpu;
+	__u32 overwrite;
 };
 
 /* The task that a record is about. */
@@ -146,6 +157,7 @@ tl_inline void tl_ring_writer_init(struct tl_ring_writer *w, struct tl_ring_cont
 	w->size = control->size;
 	w->chunk_size = control->chunk_size;
 	w->cpu = control->cpu;
+	w->overwrite = control->overwrite;
 }
 
 /*
@@ -201,17 +213,39 @@ tl_inline void tl_ring_close(struct tl_ring_writer *w)
 	w->cur = w->limit;
 }
 
-/* Opens the next chunk, closing the open one. 0: the reader still owns it. */
+/* The same, and publishes it whole. */
+tl_inline void tl_ring_close_whole(struct tl_ring_writer *w)
+{
+	tl_ring_close(w);
+	/* Pairs with the acquires of the head: the header's last words too. */
+	tl_store_release(&w->control->head, w->next);
+}
+
+/*
+ * Opens the next chunk, closing the open one. 0: the reader still owns it. Then the open
+ * one is closed and published too, before the loss is counted: a packet's count tells of
+ * losses up to its last record, the next one's of those after it.
+ */
 tl_inline int tl_ring_next(struct tl_ring_writer *w, __u64 now)
 {
 	__u64 start = w->next;
-	__u64 tail;
 	struct tl_packet *p;
 
-	/* Pairs with the release in tl_ring_release(): it is done reading there. */
-	tail = tl_load_acquire(&w->consumer->tail);
-	if (start - tail > w->size - w->chunk_size)
-		return 0;
+	if (!w->overwrite) {
+		/* Pairs with the release in tl_ring_release(): it is done reading there. */
+		__u64 tail = tl_load_acquire(&w->consumer->tail);
+
+		if (start - tail > w->size - w->chunk_size) {
+			if (w->cur != w->limit)
+				tl_ring_close_whole(w);
+			return 0;
+		}
+	} else if (start + w->chunk_size > w->size) {
+		/* Pairs with the acquire in tl_ring_copy(): the head isn't before the floor. */
+		tl_store_release(&w->control->floor, start + w->chunk_size - w->size);
+		/* Pairs with the read barrier there: the floor before what is filled now. */
+		tl_write_barrier();
+	}
 	if (w->cur != w->limit)
 		tl_ring_close(w);
 
@@ -340,7 +374,7 @@ tl_inline void tl_ring_commit(struct tl_ring_writer *w, __u8 *end)
 
 	w->cur = end;
 	tl_count(&control->written);
-	/* Pairs with the acquire in tl_ring_peek(): the record before the head. */
+	/* Pairs with the acquires in tl_ring_peek() and tl_ring_copy(): the record first. */
 	tl_store_release(&control->head, head);
 }
 
@@ -354,20 +388,17 @@ tl_inline void tl_ring_finish(struct tl_ring_writer *w, __u64 now)
 		now = w->last;
 	if (w->cur == w->limit && tl_ring_discarded(w) != w->closed_discarded)
 		tl_ring_next(w, now);
-	if (w->cur == w->limit)
-		return;
-	tl_ring_close(w);
-	/* Pairs with the acquire in tl_ring_peek(): the header's last words too. */
-	tl_store_release(&w->control->head, w->next);
+	if (w->cur != w->limit)
+		tl_ring_close_whole(w);
 }
 
-/* The reader's own. */
+/* The reader's own. One reads with peek and release, or (overwrite mode) copy and pass. */
 struct tl_ring_reader {
 	const struct tl_ring_control *control;
 	struct tl_ring_consumer *consumer;
 	const __u8 *data;
 	__u64 size;
-	__u64 pos;		/* read up to here */
+	__u64 pos;		/* read up to here; overwrite: a chunk's start */
 	__u32 chunk_size;
 };
 
@@ -388,6 +419,8 @@ tl_inline void tl_ring_reader_init(struct tl_ring_reader *r, const struct tl_rin
 	r->size = control->size;
 	r->chunk_size = control->chunk_size;
 	r->pos = tl_load(&consumer->tail);
+	if (control->overwrite)
+		r->pos &= ~(__u64)(r->chunk_size - 1);
 }
 
 /*
@@ -397,7 +430,7 @@ tl_inline void tl_ring_reader_init(struct tl_ring_reader *r, const struct tl_rin
  */
 tl_inline int tl_ring_peek(const struct tl_ring_reader *r, struct tl_ring_span *span)
 {
-	/* Pairs with the releases of the head in commit and finish. */
+	/* Pairs with the releases of the head in commit and close. */
 	__u64 head = tl_load_acquire(&r->control->head);
 	__u64 start = r->pos & ~(__u64)(r->chunk_size - 1);
 	__u64 from = r->pos - start;
@@ -432,6 +465,73 @@ tl_inline void tl_ring_release(struct tl_ring_reader *r, const struct tl_ring_sp
 	r->pos = span->next;
 	/* Pairs with the acquire in tl_ring_next(): reading ends before reuse. */
 	tl_store_release(&r->consumer->tail, span->next);
+}
+
+/* A chunk's copy, as far as it was published: its header, then whole records. */
+struct tl_ring_copied {
+	__u64 position;		/* of the chunk */
+	__u32 length;		/* bytes copied */
+	int finished;		/* else its header is valid up to timestamp_begin, and so are
+				 * packet_size, packet_seq_num, first_event and cpu_id
+				 */
+};
+
+/*
+ * Copies the first chunk that the reader has not passed and the writer not taken back, from
+ * its start, also if it was copied before, when it held less: 1 with @copy set; 0 when
+ * nothing is published that wasn't passed; -1 when the ring's words contradict each other.
+ * At most @room bytes are copied: a chunk's size; or TL_PACKET_SIZE, for the header alone.
+ *
+ * Goes on as long as it is overtaken, every time by one chunk or more.
+ */
+tl_inline int tl_ring_copy(struct tl_ring_reader *r, void *to, __u32 room,
+			   struct tl_ring_copied *copy)
+{
+	const struct tl_packet *p = (const struct tl_packet *)to;
+	__u64 floor, head, end;
+
+	for (;;) {
+		/* Pairs with its release in tl_ring_next(). */
+		floor = tl_load_acquire(&r->control->floor);
+		/* Pairs with the releases of the head in commit and close. */
+		head = tl_load_acquire(&r->control->head);
+		if (floor & (r->chunk_size - 1))
+			return -1;
+		if (r->pos < floor)
+			r->pos = floor;
+		if (head == r->pos)
+			return 0;
+		end = head - r->pos;
+		copy->finished = end >= r->chunk_size;
+		if (copy->finished)
+			end = r->chunk_size;
+		copy->length = end < room ? (__u32)end : room;
+		tl_copy(to, r->data + (r->pos & (r->size - 1)), copy->length);
+		/* Pairs with the write barrier in tl_ring_next(): newer words, newer floor. */
+		tl_read_barrier();
+		if (tl_load(&r->control->floor) <= r->pos)
+			break;
+	}
+	/* The floor that was current with this head, or a later one, doesn't explain it. */
+	if (head - r->pos > r->size)
+		return -1;
+	if (copy->finished)
+		end = tl_get_u64(&p->content_size) / 8;
+	if (end < TL_PACKET_SIZE || end > r->chunk_size || end & 3)
+		return -1;
+	if (end < copy->length)
+		copy->length = (__u32)end;
+	copy->position = r->pos;
+	return 1;
+}
+
+/* Goes on behind a finished chunk; a reader to come starts there. */
+tl_inline void tl_ring_pass(struct tl_ring_reader *r, const struct tl_ring_copied *copy)
+{
+	if (!copy->finished)
+		return;
+	r->pos = copy->position + r->chunk_size;
+	tl_store(&r->consumer->tail, r->pos);
 }
 
 #endif

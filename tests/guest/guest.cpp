@@ -444,7 +444,11 @@ void Traced::expect_packets(const Ring& ring) const {
         number++;
     }
     EXPECT_EQ(records, ring.reader.written());
-    EXPECT_EQ(discarded, ring.reader.lost());
+    // What was dropped after the last packet, for want of room, no packet tells of.
+    if (ring.reader.lost_full() == 0)
+        EXPECT_EQ(discarded, ring.reader.lost());
+    else
+        EXPECT_LE(discarded, ring.reader.lost());
     for (std::size_t i = 1; i < ring.batch.events.size(); i++)
         ASSERT_GE(ring.batch.events[i].ticks, ring.batch.events[i - 1].ticks);
 }

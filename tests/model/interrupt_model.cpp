@@ -252,6 +252,8 @@ void model_barrier() {
     model->barrier();
 }
 
+void model_write_barrier() {} // no matter to one CPU
+
 // clean: nothing may go wrong, everything is tried. broken: something must.
 int main(int argc, char** argv) {
     const bool broken = argc == 2 && std::strcmp(argv[1], "broken") == 0;

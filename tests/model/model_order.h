@@ -12,7 +12,10 @@ __u64 model_load(const void* at, unsigned size, bool acquire);
 void model_store(void* at, unsigned size, __u64 value, bool release);
 void model_put(void* at, unsigned size, __u64 value);
 __u64 model_get(const void* at, unsigned size);
+void model_copy(void* to, const void* from, __u64 bytes);
 void model_barrier();
+void model_write_barrier();
+void model_read_barrier();
 
 template <class T>
 T model_load_as(const T* at, bool acquire) {
@@ -30,6 +33,8 @@ void model_store_as(T* at, std::type_identity_t<T> value, bool release) {
 #define tl_store_release(p, v) model_store_as(p, v, true)
 #define tl_count(p) model_store_as(p, model_load_as(p, false) + 1, false)
 #define tl_barrier() model_barrier()
+#define tl_write_barrier() model_write_barrier()
+#define tl_read_barrier() model_read_barrier()
 #define tl_inline static inline __attribute__((__unused__))
 #define tl_noinline static __attribute__((__noinline__, __unused__))
 
@@ -38,5 +43,6 @@ void model_store_as(T* at, std::type_identity_t<T> value, bool release) {
 #define tl_put_u16(p, v) model_put(p, 2, v)
 #define tl_get_u64(p) model_get(p, 8)
 #define tl_get_u32(p) static_cast<__u32>(model_get(p, 4))
+#define tl_copy(to, from, bytes) model_copy(to, from, bytes)
 
 #endif

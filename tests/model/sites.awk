@@ -10,9 +10,10 @@
 BEGIN {
     weaker["load_acquire"] = "tl_load("
     weaker["store_release"] = "tl_store("
-    weaker["barrier"] = "((void)"
-    split("load store load_acquire store_release count barrier inline noinline put_u64 put_u32 put_u16 " \
-          "get_u64 get_u32 static_assert likely unlikely", names, " ")
+    weaker["barrier"] = weaker["write_barrier"] = weaker["read_barrier"] = "((void)"
+    split("load store load_acquire store_release count barrier write_barrier read_barrier copy inline " \
+          "noinline unwatched put_u64 put_u32 put_u16 get_u64 get_u32 static_assert likely unlikely", \
+          names, " ")
     for (i in names)
         known["tl_" names[i]] = 1
 }
@@ -48,6 +49,10 @@ file == 1 {
         sub(/\(.*/, "", name)
         if (!(name in known))
             print "unmodelled " name
+    } else if (/^tl_/ && match($0, /tl_[a-z_0-9]+\(/)) {
+        name = substr($0, RSTART, RLENGTH - 1)
+        if (!(name in known))
+            print "unmodelled " name
     }
     next
 }
@@ -60,13 +65,13 @@ file == 1 {
     if (code ~ /^tl_(inline|noinline)[ \t]/ && match(code, /[a-z_0-9]+\(/))
         current = substr(code, RSTART, RLENGTH - 1)
     rest = code
-    gsub(/tl_barrier\(/, "", rest)
+    gsub(/tl_((read|write)_)?barrier\(/, "", rest)
     if (match(rest, /__atomic[a-z_]*|__sync[a-z_]*|smp_[a-z_]+|READ_ONCE|WRITE_ONCE|[a-z_]*barrier\(|volatile|[a-z_]*fence|asm/))
         print "unmodelled " substr(rest, RSTART, RLENGTH) " in " current
 
     skipped = 0
     rest = code
-    while (match(rest, /tl_(load_acquire|store_release|barrier)\(/)) {
+    while (match(rest, /tl_(load_acquire|store_release|((read|write)_)?barrier)\(/)) {
         kind = substr(rest, RSTART + 3, RLENGTH - 4)
         name = current "." kind "." (++count[current, kind])
         sites++
@@ -75,7 +80,7 @@ file == 1 {
         column[sites] = skipped + RSTART
         width[sites] = RLENGTH
         by[sites] = weaker[kind]
-        if (kind == "barrier")
+        if (kind ~ /barrier/)
             width[sites] = RLENGTH + 1
         skipped += RSTART + RLENGTH - 1
         rest = substr(rest, RSTART + RLENGTH)

@@ -13,16 +13,21 @@ namespace {
 
 class TestRing {
 public:
-    TestRing(__u64 size, __u32 chunk_size, __u32 cpu = 0) : room_(size < page ? page : size) {
+    TestRing(__u64 size, __u32 chunk_size, __u32 cpu = 0, bool overwrite = false)
+        : room_(size < page ? page : size) {
         map_ = static_cast<__u8*>(mmap(nullptr, room_ + 2 * page, PROT_NONE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
         if (map_ == MAP_FAILED || mprotect(map_ + page, room_, PROT_READ | PROT_WRITE) != 0)
             throw std::bad_alloc();
         // A ring smaller than a page ends where the page does.
         data = map_ + page + (room_ - size);
+        control.page.magic = TL_RING_MAGIC;
+        control.page.version = TL_LAYOUT_VERSION;
+        control.page.kind = TL_PAGE_RING;
         control.size = size;
         control.chunk_size = chunk_size;
         control.cpu = cpu;
+        control.overwrite = overwrite;
         tl_ring_writer_init(&writer, &control, &consumer, data);
         tl_ring_reader_init(&reader, &control, &consumer, data);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // One writer thread and one reader thread run the real ring.h under a weak memory
-// model; every execution of the scenarios below is tried and checked.
+// model; every execution of the scenarios below is tried and checked. Discard mode:
+// the other is overwrite_model.cpp's.
 //
 // The model is axiomatic: C11's, with nothing said against cycles of program order
 // and reads-from, so that neither a data nor a control dependency orders anything.
@@ -333,8 +334,9 @@ void Model::run_writer() {
         } else {
             dropped_++;
         }
-        // Which chunk that closed: the open one, or the one that finish made.
-        if ((open && (step.finish || w.next != next)) || (step.finish && w.next != next)) {
+        // Which chunk that closed: the open one (also where no other could be opened, and
+        // then the loss is none of its own), or the one that finish made.
+        if ((open && (w.cur == w.limit || w.next != next)) || (step.finish && w.next != next)) {
             closed_.resize((open ? next : w.next) / scenario_.chunk_size);
             closed_.back() = {dropped, true};
         }
@@ -490,7 +492,8 @@ __u64 model_get(const void* at, unsigned size) {
     return model->get(at, size);
 }
 
-void model_barrier() {} // orders nothing between two threads
+void model_barrier() {}       // orders nothing between two threads
+void model_write_barrier() {} // only stands where overwrite mode goes
 
 // clean: nothing may go wrong, everything is tried. broken: something must.
 int main(int argc, char** argv) {

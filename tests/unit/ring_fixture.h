@@ -28,7 +28,8 @@ inline tl_task task(std::uint32_t tid, std::uint32_t tgid, std::string_view comm
 
 class TestRing {
 public:
-    explicit TestRing(std::uint64_t size, std::uint32_t cpu = 0) : size_(size) {
+    explicit TestRing(std::uint64_t size, std::uint32_t cpu = 0, bool overwrite = false)
+        : size_(size) {
         // malloc'ed, so that a sanitizer sees who leaves them.
         control_.reset(allocate<tl_ring_control>(sizeof(tl_ring_control)));
         consumer_.reset(allocate<tl_ring_consumer>(sizeof(tl_ring_consumer)));
@@ -39,6 +40,7 @@ public:
         control_->cpu = cpu;
         control_->cpus = cpu + 1;
         control_->size = size;
+        control_->overwrite = overwrite ? 1 : 0;
         control_->chunk_size =
             static_cast<std::uint32_t>(std::min<std::uint64_t>(TRAPLINE_CHUNK_MAX, size / 4));
         tl_ring_writer_init(&writer, control_.get(), consumer_.get(), data_.get());

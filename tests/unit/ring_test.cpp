@@ -98,6 +98,7 @@ TEST(RingLayout, IsTheAbi) {
     EXPECT_EQ(offsetof(tl_ring_control, page_size), 60u);
     EXPECT_EQ(offsetof(tl_ring_control, frames), 64u);
     EXPECT_EQ(offsetof(tl_ring_control, frame_levels), 72u);
+    EXPECT_EQ(offsetof(tl_ring_control, overwrite), 76u);
     EXPECT_EQ(offsetof(tl_ring_control, metadata), 80u);
     EXPECT_EQ(offsetof(tl_ring_control, clock_hz), 88u);
     EXPECT_EQ(offsetof(tl_ring_control, head), 128u);
@@ -105,6 +106,7 @@ TEST(RingLayout, IsTheAbi) {
     EXPECT_EQ(offsetof(tl_ring_control, lost_full), 144u);
     EXPECT_EQ(offsetof(tl_ring_control, lost_nested), 152u);
     EXPECT_EQ(offsetof(tl_ring_control, lost_too_big), 160u);
+    EXPECT_EQ(offsetof(tl_ring_control, floor), 168u);
     EXPECT_EQ(offsetof(tl_ring_consumer, tail), 0u);
     const __u64 magic = TL_RING_MAGIC;
     EXPECT_EQ(std::memcmp(&magic, "TRAPRING", 8), 0);
@@ -300,11 +302,9 @@ TEST(RingTask, IsNotNamedByADroppedRecord) {
     ASSERT_EQ(put(ring, cat, 1, 0, 1, {}), TL_DROP_NONE);
     ASSERT_EQ(put(ring, cat, 1, 0, 2, {1}), TL_DROP_NONE); // the second chunk
     ASSERT_EQ(put(ring, fifteen, 1, 0, 3, {}), TL_DROP_FULL + 0u);
-    const __u64 head = ring.control.head;
-    // 12 bytes are left of 60: nothing fits, named or not.
-    ASSERT_EQ(put(ring, cat, 1, 0, 4, {}), TL_DROP_FULL + 0u);
-    EXPECT_EQ(ring.control.head, head);
     EXPECT_EQ(ring.writer.tid, cat.tid);
+    const tl_packet* const last = packet(ring, 1);
+    EXPECT_EQ(tl_get_u64(&last->content_size), (TL_PACKET_SIZE + 48) * 8u);
 }
 
 // The head never is a chunk's end while the chunk is open: that means closed.
@@ -370,10 +370,51 @@ TEST(RingDrop, FullUntilTheTailHasPassedTheChunk) {
     EXPECT_EQ(put(ring, cat, 1, 0, ++now, {1}), TL_DROP_FULL + 0u);
     EXPECT_EQ(ring.control.lost_full, 5u);
     EXPECT_EQ(ring.control.lost_nested + ring.control.lost_too_big, 0u);
-    // What closed then tells of the losses until then.
-    EXPECT_EQ(tl_get_u64(&packet(ring, 3)->events_discarded), 4u);
+    // The losses after the fourth chunk's record are the fifth's.
+    EXPECT_EQ(tl_get_u64(&packet(ring, 3)->events_discarded), 0u);
+    EXPECT_EQ(tl_get_u64(&packet(ring, 4)->events_discarded), 4u);
     EXPECT_EQ(tl_get_u64(&packet(ring, 4)->packet_seq_num), 4u);
     EXPECT_EQ(tl_get_u64(&packet(ring, 4)->first_event), 4u);
+}
+
+// Before the first record is dropped: whoever reads finds the chunk finished, and as long as
+// nobody frees another, what would have fitted in it is dropped as well.
+TEST(RingDrop, ClosesTheOpenChunkFirst) {
+    TestRing ring(512, 256, 4);
+    tl_ring_span span = {};
+
+    ASSERT_EQ(put(ring, cat, 1, 0, 10, std::vector<__u32>(30)), TL_DROP_NONE); // 164 of 188
+    ASSERT_EQ(put(ring, cat, 1, 0, 20, std::vector<__u32>(20)), TL_DROP_NONE);
+    ASSERT_EQ(put(ring, cat, 1, 0, 30, std::vector<__u32>(90)), TL_DROP_TOO_BIG + 0u);
+    EXPECT_EQ(ring.control.head, 256u + TL_PACKET_SIZE + 124); // that is no want of room
+    ASSERT_EQ(put(ring, cat, 1, 0, 40, std::vector<__u32>(20)), TL_DROP_FULL + 0u);
+    EXPECT_EQ(ring.control.head, 512u);
+    EXPECT_EQ(at(ring.data + 256, TL_PACKET_SIZE), Layout()
+                                                       .u32(0xc1fc1fc1)
+                                                       .u32(0)
+                                                       .u64(20)
+                                                       .u64(20)
+                                                       .u64((TL_PACKET_SIZE + 124) * 8)
+                                                       .u64(256 * 8)
+                                                       .u64(1)
+                                                       .u64(1)
+                                                       .u64(1)
+                                                       .u32(4)
+                                                       .bytes);
+
+    // 64 bytes are left there, and stay so.
+    ASSERT_EQ(put(ring, cat, 1, 0, 50, {}), TL_DROP_FULL + 0u);
+    EXPECT_EQ(ring.control.head, 512u);
+    EXPECT_EQ(ring.control.lost_full, 2u);
+    EXPECT_EQ(tl_get_u64(&packet(ring, 1)->events_discarded), 1u);
+
+    ASSERT_EQ(tl_ring_peek(&ring.reader, &span), 1);
+    tl_ring_release(&ring.reader, &span);
+    ASSERT_EQ(put(ring, cat, 1, 0, 60, {}), TL_DROP_NONE);
+    EXPECT_EQ(ring.control.head, 512u + TL_PACKET_SIZE + 44);
+    tl_ring_finish(&ring.writer, 70);
+    EXPECT_EQ(tl_get_u64(&packet(ring, 2)->events_discarded), 3u);
+    EXPECT_EQ(tl_get_u64(&packet(ring, 2)->first_event), 2u);
 }
 
 TEST(RingDrop, NestedInsideARecord) {
@@ -422,7 +463,6 @@ TEST(RingTime, ADroppedRecordHasNone) {
     ASSERT_EQ(put(ring, cat, 1, 0, 20, {1}), TL_DROP_NONE);
     ASSERT_EQ(put(ring, cat, 1, 0, 0x900000000, {1}), TL_DROP_FULL + 0u);
     EXPECT_EQ(ring.writer.last, 20u);
-    tl_ring_finish(&ring.writer, 40);
     EXPECT_EQ(tl_get_u64(&packet(ring, 1)->timestamp_end), 20u);
 }
 
@@ -483,14 +523,19 @@ TEST(RingFinish, AnEmptyPacketTellsOfLaterLosses) {
     EXPECT_EQ(tl_ring_peek(&ring.reader, &span), 0);
 }
 
-TEST(RingFinish, WithoutRoomTheLossesAreToldLater) {
+// Whether it was finish that closed the last chunk, or the drop.
+class RingFinishFull : public testing::TestWithParam<bool> {};
+
+TEST_P(RingFinishFull, WithoutRoomTheLossesAreToldLater) {
     TestRing ring(256, 128);
     tl_ring_span span = {};
 
     ASSERT_EQ(put(ring, cat, 1, 0, 10, {1}), TL_DROP_NONE);
     ASSERT_EQ(put(ring, cat, 1, 0, 20, {1}), TL_DROP_NONE);
-    tl_ring_finish(&ring.writer, 30);
-    EXPECT_EQ(ring.control.head, 256u);
+    if (GetParam()) {
+        tl_ring_finish(&ring.writer, 30);
+        EXPECT_EQ(ring.control.head, 256u);
+    }
     ASSERT_EQ(put(ring, cat, 1, 0, 40, {1}), TL_DROP_FULL + 0u);
     tl_ring_finish(&ring.writer, 50);
     EXPECT_EQ(ring.control.head, 256u);
@@ -500,9 +545,15 @@ TEST(RingFinish, WithoutRoomTheLossesAreToldLater) {
     tl_ring_release(&ring.reader, &span);
     tl_ring_finish(&ring.writer, 60);
     EXPECT_EQ(ring.control.head, 384u);
+    EXPECT_EQ(tl_get_u64(&packet(ring, 1)->events_discarded), 0u);
     EXPECT_EQ(tl_get_u64(&packet(ring, 2)->events_discarded), 1u);
     EXPECT_EQ(tl_get_u64(&packet(ring, 2)->content_size), TL_PACKET_SIZE * 8u);
 }
+
+INSTANTIATE_TEST_SUITE_P(Before, RingFinishFull, testing::Bool(),
+                         [](const testing::TestParamInfo<bool>& p) {
+                             return p.param ? "finished" : "open";
+                         });
 
 TEST(RingReader, TakesAChunkInPieces) {
     TestRing ring(512, 128);
@@ -613,8 +664,12 @@ TEST(RingGarbage, ATailMeansRoomOrNoRoom) {
             ASSERT_EQ(drop, TL_DROP_FULL + 0u);
             full++;
         }
-        // It went forward, and lies within one ring; the guard pages saw nothing.
-        ASSERT_TRUE(drop ? ring.control.head == head : ring.control.head > head);
+        // It went forward (a drop closes what is open), and lies within one ring; the guard
+        // pages saw nothing.
+        if (drop)
+            ASSERT_EQ(ring.control.head, (head + chunk - 1) / chunk * chunk);
+        else
+            ASSERT_GT(ring.control.head, head);
         ASSERT_GE(ring.writer.cur, ring.data);
         ASSERT_LE(ring.writer.cur, ring.data + size); // there when none is open
         ASSERT_EQ(ring.control.written + ring.control.lost_full, now);

@@ -11,7 +11,7 @@
 
 namespace trapline {
 
-class RingReader {
+class RingReader : public RingCounters {
 public:
     // Error unless the control page describes `memory` and is CPU `cpu`'s.
     RingReader(const RingMemory& memory, std::uint32_t cpu);
@@ -34,17 +34,9 @@ public:
     // Records before the first chunk that was not given back. Nobody may be writing.
     std::uint64_t released_records() const;
 
-    // As the writer counts, now.
-    std::uint64_t written() const;
-    std::uint64_t lost_full() const;
-    std::uint64_t lost_nested() const;
-    std::uint64_t lost_too_big() const;
-    std::uint64_t lost() const { return lost_full() + lost_nested() + lost_too_big(); }
     std::uint64_t unread() const; // bytes published and not released
 
 private:
-    [[noreturn]] void contradiction() const;
-
     tl_ring_reader reader_{};
     std::uint32_t cpu_;
 };
