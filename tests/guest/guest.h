@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <sched.h>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -52,11 +53,25 @@ std::vector<Field> fields_of(const Program& program);
 // Looking from outside.
 unsigned online_cpus();
 void pin(unsigned cpu); // the calling thread
+
+// The calling thread stays on a CPU until the end of the block.
+class Pinned {
+public:
+    explicit Pinned(unsigned cpu);
+    Pinned(const Pinned&) = delete;
+    Pinned& operator=(const Pinned&) = delete;
+    ~Pinned() { sched_setaffinity(0, sizeof(before_), &before_); }
+
+private:
+    cpu_set_t before_{};
+};
+
 std::string read_file(const std::string& path);
 bool write_file(const std::string& path, std::string_view text, int flags = 0); // one write()
 std::vector<std::string> planted(); // the kernel's list of kprobes, ours and others'
 std::uint64_t address_of(const std::string& symbol);
 bool wait_for(const std::function<bool()>& condition, int milliseconds = 10000);
+short polled(const Session& session, short events, int milliseconds); // what poll() reports
 
 // A process of ours. Its body's result is its exit status.
 class Child {
@@ -112,12 +127,14 @@ public:
     void start();
     void stop();
 
-    // Reads the rings, each until it is empty or so many bytes were taken.
+    // Reads the rings, each until it is empty or so many bytes were taken. Where a full ring
+    // is written over: once stopped, all that is left, and what was read before is forgotten.
     void drain(std::size_t max_bytes = SIZE_MAX);
 
     trapline_counters counters(std::uint16_t id = 1);
     std::vector<Event> events(std::uint16_t id = 0) const; // what was read, by time; 0: all
     FieldValues fields(const Event& event) const;
+    std::vector<std::string> marks() const; // read, by time
     double milliseconds(std::uint64_t ticks) const;
 
     std::uint64_t written() const; // records, all rings, as the rings count
@@ -133,10 +150,12 @@ public:
     std::vector<Ring>& rings();
 
     // Every equation of the design, for a session that is stopped and read to the end.
-    // Checked with EXPECT; misses are checked unless they are `missed`.
-    void expect_exact(bool missed = false);
+    // Checked with EXPECT; misses are checked unless they are `missed`. No probe knows of
+    // the marks that found no room, and none may have been written over.
+    void expect_exact(bool missed = false, std::uint64_t marks_lost = 0);
 
 private:
+    void begin_at_floor(Ring& ring) const;
     void expect_packets(const Ring& ring) const;
 
     Session session_;

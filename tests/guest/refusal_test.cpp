@@ -11,6 +11,7 @@
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
+#include <set>
 #include <sstream>
 #include <sys/socket.h>
 #include <thread>
@@ -124,13 +125,13 @@ std::atomic<bool> RefusalTest::end_;
 std::uint64_t RefusalTest::calls_;
 
 constexpr trapline_command every_command[] = {
-    TRAPLINE_C_INFO,      TRAPLINE_C_CONFIGURE,    TRAPLINE_C_METADATA,
-    TRAPLINE_C_PROBE_ADD, TRAPLINE_C_PROBE_DELETE, TRAPLINE_C_START,
-    TRAPLINE_C_STOP,      TRAPLINE_C_SYNC,         TRAPLINE_C_SITE_READ,
+    TRAPLINE_C_INFO,         TRAPLINE_C_CONFIGURE, TRAPLINE_C_METADATA, TRAPLINE_C_PROBE_ADD,
+    TRAPLINE_C_PROBE_DELETE, TRAPLINE_C_START,     TRAPLINE_C_STOP,     TRAPLINE_C_SYNC,
+    TRAPLINE_C_SITE_READ,    TRAPLINE_C_MARK,
 };
 
 TEST_F(RefusalTest, UnknownCommands) {
-    for (const int command : {0, 12, 200})
+    for (const int command : {0, TRAPLINE_C_MAX + 1, 200})
         expect_refused(bare(command), EOPNOTSUPP, "");
     // A dump is no request, and a request no dump.
     expect_refused(request(TRAPLINE_C_PROBE_DUMP), EOPNOTSUPP, "");
@@ -179,16 +180,18 @@ TEST_F(RefusalTest, WhatAnUnconfiguredSessionCannotDo) {
 
 TEST_F(RefusalTest, AttributesThatThePolicyForbids) {
     const std::pair<int, std::size_t> wrong_lengths[] = {
-        {TRAPLINE_A_RING_SIZE, 4}, {TRAPLINE_A_RING_SIZE, 9},    {TRAPLINE_A_MAXACTIVE, 8},
-        {TRAPLINE_A_FOLLOW, 4},    {TRAPLINE_A_EXCLUDE_TGID, 2}, {TRAPLINE_A_EVENT_ID, 4},
-        {TRAPLINE_A_OFFSET, 4},    {TRAPLINE_A_OFFSET, 0},
+        {TRAPLINE_A_RING_SIZE, 4},   {TRAPLINE_A_RING_SIZE, 9},    {TRAPLINE_A_MAXACTIVE, 8},
+        {TRAPLINE_A_FOLLOW, 4},      {TRAPLINE_A_EXCLUDE_TGID, 2}, {TRAPLINE_A_EVENT_ID, 4},
+        {TRAPLINE_A_OFFSET, 4},      {TRAPLINE_A_OFFSET, 0},       {TRAPLINE_A_OVERWRITE, 1},
+        {TRAPLINE_A_WAKE_CHUNKS, 1},
     };
+    const std::set<int> flags = {TRAPLINE_A_FOLLOW, TRAPLINE_A_OVERWRITE, TRAPLINE_A_WAKE_CHUNKS};
     const std::uint8_t zeros[32] = {};
     for (const auto& [type, length] : wrong_lengths) {
         SCOPED_TRACE(fmt::format("{} of {}", type, length));
         Message message = request(TRAPLINE_C_CONFIGURE);
         nla_put(message.get(), type, static_cast<int>(length), zeros);
-        expect_refused(std::move(message), type == TRAPLINE_A_FOLLOW ? ERANGE : EINVAL, "ttribute");
+        expect_refused(std::move(message), flags.contains(type) ? ERANGE : EINVAL, "ttribute");
     }
     // Unknown ones, those that only answers have, and the one that pads.
     for (const int type : {int{TRAPLINE_A_ABI}, int{TRAPLINE_A_VERSION}, int{TRAPLINE_A_TICKS},
@@ -203,7 +206,7 @@ TEST_F(RefusalTest, AttributesThatThePolicyForbids) {
     put_attr(message, TRAPLINE_A_FD, std::uint64_t{static_cast<std::uint32_t>(session_.fd())});
     expect_refused(std::move(message), EINVAL, "");
     // Event ids.
-    for (const std::uint16_t id : {0, 65535}) {
+    for (const std::uint16_t id : {0, TL_ID_MARK, 65535}) {
         message = request(TRAPLINE_C_PROBE_DELETE);
         put_attr(message, TRAPLINE_A_EVENT_ID, id);
         expect_refused(std::move(message), ERANGE, "");
@@ -364,6 +367,38 @@ TEST_F(RefusalTest, ProbesThatAreNotThere) {
     expect_refused(request(TRAPLINE_C_PROBE_ADD), EINVAL, "PROBES is missing");
 }
 
+TEST_F(RefusalTest, Marks) {
+    configure();
+    session_.start();
+    const auto text = [&](std::string_view bytes) {
+        Message message = request(TRAPLINE_C_MARK, 8192);
+        nla_put(message.get(), TRAPLINE_A_TEXT, static_cast<int>(bytes.size()), bytes.data());
+        return message;
+    };
+    const auto expect_blamed = [&](std::string_view bytes, int code, std::string_view words) {
+        expect_refused(text(bytes), code, words);
+        std::string told;
+        try {
+            channel_.request(text(bytes), "test");
+        } catch (const ControlError& error) {
+            told = error.what();
+        }
+        EXPECT_NE(told.find(", attribute TEXT)"), std::string::npos) << told;
+    };
+    expect_refused(request(TRAPLINE_C_MARK), EINVAL, "TEXT is missing");
+    expect_blamed("", EINVAL, "empty");
+    expect_blamed(std::string(TRAPLINE_MARK_MAX + 1, 'm'), E2BIG, "1024 bytes at most");
+    expect_blamed(std::string(5000, 'm'), E2BIG, "1024 bytes at most");
+    for (const std::size_t at : {0U, 3U, 6U}) {
+        std::string bytes = "a mark!";
+        bytes[at] = 0;
+        expect_blamed(bytes, EINVAL, "NUL");
+    }
+    EXPECT_EQ(session_.sessions().back().recorded, 0U);
+    EXPECT_EQ(session_.sessions().back().lost, 0U);
+    session_.stop();
+}
+
 class ProbeRefusalTest : public RefusalTest {
 protected:
     void SetUp() override { configure(); }
@@ -386,7 +421,7 @@ TEST_F(ProbeRefusalTest, MalformedProbes) {
         put_attr(message, TRAPLINE_P_KIND, std::uint8_t{TRAPLINE_ENTRY});
         put_attr(message, TRAPLINE_P_EVENT_ID, std::uint16_t{1});
     };
-    for (const std::uint16_t id : {0, 65535})
+    for (const std::uint16_t id : {0, TL_ID_MARK, 65535})
         expect_refused(adding([&](const Message& m) {
                            put_attr(m, TRAPLINE_P_KIND, std::uint8_t{TRAPLINE_ENTRY});
                            put_attr(m, TRAPLINE_P_EVENT_ID, id);
@@ -401,6 +436,12 @@ TEST_F(ProbeRefusalTest, MalformedProbes) {
                        put_attr(m, TRAPLINE_P_EVENT_ID, std::uint16_t{1});
                    }),
                    ERANGE, "");
+    for (const std::uint8_t trigger : {int{TRAPLINE_TRIGGERS}, 255})
+        expect_refused(adding([&](const Message& m) {
+                           good(m);
+                           put_attr(m, TRAPLINE_P_TRIGGER, trigger);
+                       }),
+                       ERANGE, "");
     expect_refused(adding(good, TRAPLINE_A_VERDICT), EINVAL, "PROBE attributes only");
     // A string without its NUL, and one too long.
     expect_refused(adding([&](const Message& m) {

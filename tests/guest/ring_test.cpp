@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <functional>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <random>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -139,6 +140,125 @@ TEST(FullRing, CallsAreRecordedOrLostNeverBoth) {
     traced.drain();
     traced.expect_exact();
     EXPECT_EQ(traced.counters(2).hits, 2500U * workers.size() + 10);
+}
+
+SessionConfig overwriting() {
+    SessionConfig config = small_rings();
+    config.overwrite = true;
+    return config;
+}
+
+TEST(Overwrite, KeepsTheEndAndCountsTheRest) {
+    Traced traced(overwriting());
+    traced.add(entry_of(1, "write_null", store_args({2})));
+    traced.add(return_of(2, "write_null"));
+    traced.start();
+    short reported = 0;
+    const std::vector<Worker> workers = burst([&] {
+        reported |= polled(traced.session(), POLLIN | POLLPRI, 20);
+        traced.session().sync();
+    });
+    EXPECT_EQ(reported, 0) << "nobody is to read here";
+    EXPECT_TRUE(traced.session().sessions().back().overwrite);
+    traced.stop();
+    EXPECT_EQ(polled(traced.session(), POLLIN, 0), 0);
+    traced.drain();
+    traced.expect_exact();
+    EXPECT_EQ(traced.lost(), 0U);
+    for (std::uint16_t id = 1; id <= 2; id++) {
+        EXPECT_EQ(traced.counters(id).hits, 100'000U);
+        EXPECT_EQ(traced.counters(id).recorded, 100'000U);
+    }
+    for (std::size_t cpu = 0; cpu < workers.size(); cpu++) {
+        const Traced::Ring& ring = traced.rings()[cpu];
+        SCOPED_TRACE(cpu);
+        const tl_ring_control& control = *ring.mapping.memory().control;
+        EXPECT_LE(control.head - control.floor, TRAPLINE_RING_MIN);
+        EXPECT_GE(ring.packets.size(), 3U);
+        EXPECT_EQ(ring.packets.front().header.first_event + ring.batch.events.size(),
+                  2 * workers[cpu].calls);
+        // The last calls, both records of each, one after the other.
+        ASSERT_GT(ring.batch.events.size(), 1000U);
+        std::uint64_t records = 2 * workers[cpu].calls;
+        for (auto at = ring.batch.events.rbegin(); at != ring.batch.events.rend(); ++at) {
+            ASSERT_EQ(at->id, records % 2 == 0 ? 2 : 1);
+            const FieldValues values = traced.fields(*at);
+            ASSERT_EQ((at->id == 1 ? values.entry : values.ret).at(0).number, (records + 1) / 2);
+            records--;
+        }
+    }
+    // A later run goes on behind it.
+    traced.start();
+    NullWriter writer;
+    writer.write(10);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    const std::vector<Event> events = traced.events(1);
+    ASSERT_GT(events.size(), 10U);
+    for (std::uint64_t n = 1; n <= 10; n++)
+        EXPECT_EQ(traced.fields(events[events.size() - 11 + n]).entry.at(0).number, n);
+}
+
+TEST(Overwrite, TheTailIsNotLookedAt) {
+    Traced traced(overwriting());
+    traced.add(entry_of(1, "write_null", store_args({2})));
+    traced.start();
+    for (Traced::Ring& ring : traced.rings())
+        tl_store(&ring.mapping.memory().consumer->tail, ~std::uint64_t{0});
+    NullWriter writer;
+    writer.write(100);
+    EXPECT_EQ(refusal([&] { traced.session().sync(); }).code, 0);
+    writer.write(20'000);
+    EXPECT_EQ(refusal([&] { traced.session().stop(); }).code, 0);
+    traced.drain();
+    traced.expect_exact();
+    EXPECT_EQ(traced.counters().recorded, writer.calls());
+    EXPECT_EQ(traced.lost(), 0U);
+}
+
+TEST(WakeChunks, OnlyAFinishedChunkWakes) {
+    const Pinned here(0);
+    SessionConfig config = small_rings();
+    config.wake_chunks = true;
+    Traced traced(config);
+    traced.add(entry_of(1, "write_null", store_args({2})));
+    traced.start();
+    NullWriter writer;
+    const Traced::Ring& ring = traced.rings()[0];
+    const auto head = [&] { return tl_load(&ring.mapping.memory().control->head); };
+    for (std::uint64_t chunk = 1; chunk <= 6; chunk++) {
+        SCOPED_TRACE(chunk);
+        writer.write(1);
+        ASSERT_LT(head(), chunk * traced.geometry().chunk_size);
+        EXPECT_EQ(polled(traced.session(), POLLIN, 60), 0);
+        // While somebody waits: a little less than a chunk, and then the rest.
+        std::atomic<short> reported{0};
+        std::thread waiter([&] { reported = polled(traced.session(), POLLIN, 10'000); });
+        while (head() + 200 < chunk * traced.geometry().chunk_size)
+            writer.write(1);
+        usleep(60'000);
+        EXPECT_EQ(reported, 0);
+        while (head() < chunk * traced.geometry().chunk_size)
+            writer.write(1);
+        waiter.join();
+        EXPECT_EQ(reported, POLLIN);
+        traced.drain();
+        EXPECT_EQ(polled(traced.session(), POLLIN, 0), 0);
+    }
+    // STOP finishes every chunk.
+    traced.stop();
+    EXPECT_EQ(polled(traced.session(), POLLIN, 0), POLLIN);
+    traced.drain();
+    EXPECT_EQ(polled(traced.session(), POLLIN, 0), 0);
+    traced.expect_exact();
+    EXPECT_EQ(traced.counters().recorded, writer.calls());
+    // One that isn't told so wakes for a single record.
+    Traced eager(small_rings());
+    eager.add(entry_of(1, "write_null"));
+    eager.start();
+    writer.write(1);
+    EXPECT_EQ(polled(eager.session(), POLLIN, 10'000), POLLIN);
 }
 
 // Whatever a reader writes there, it loses its own records and nothing else.
