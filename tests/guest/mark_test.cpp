@@ -272,12 +272,11 @@ TEST(Mark, IsSafeFromSessionsThatComeAndGo) {
                 sessions++;
             }
         });
-    sleep(4);
+    // As long as it takes: an emulated machine may be slow.
+    EXPECT_TRUE(wait_for([&] { return sessions > 20 && sent > 200; }, 120'000));
     end = true;
     for (std::thread& thread : threads)
         thread.join();
-    EXPECT_GT(sent, 100U);
-    EXPECT_GT(sessions, 10U);
     EXPECT_GT(marked, 50U);
     EXPECT_EQ(lost, 0U);
     EXPECT_EQ(read, marked);
