@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 // Programs as the kernel runs them: memory of the kernel's and of the user's, strings, faults,
-// arguments on the stack, conditions.
+// arguments on the stack, conditions, also those that the tool makes of text.
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "guest.h"
+#include "spec/compile.h"
 #include "workload.h"
 
 using namespace trapline;
@@ -264,6 +266,164 @@ TEST(Programs, RejectWhatTheirConditionsSayAndCountIt) {
             EXPECT_EQ(counts.entered, base == 0 ? 0 : base == 100 ? test.wanted : 100);
         }
     }
+}
+
+tl_insn duration(unsigned dst) {
+    tl_insn made = imm(dst, 0);
+    made.op = TL_OP_DURATION;
+    return made;
+}
+
+tl_insn field(unsigned dst, std::uint64_t at) {
+    tl_insn made = imm(dst, at);
+    made.op = TL_OP_FIELD;
+    return made;
+}
+
+TEST(Programs, KnowAtACallsReturnItsDurationAndItsEntrysFields) {
+    Traced traced;
+    const Program entry = store_args({0, 1, 2});
+    traced.add(call_of(1, "write_null", entry,
+                       {duration(0), put(0), field(1, 16), put(1), field(2, 0), put(2), retval(3),
+                        put(3), accept()}));
+    traced.start();
+    NullWriter writer;
+    writer.write(50);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    const std::vector<Event> events = traced.events();
+    ASSERT_EQ(events.size(), 50U);
+    std::uint64_t number = 0;
+    for (const Event& event : events) {
+        const FieldValues values = traced.fields(event);
+        EXPECT_EQ(values.ret[0].number, values.duration);
+        EXPECT_GT(values.duration, 0U);
+        EXPECT_EQ(values.ret[1].number, ++number);
+        EXPECT_EQ(values.ret[2].number, values.entry[0].number);
+        EXPECT_EQ(values.ret[3].number, number);
+    }
+}
+
+TEST(Programs, KnowNothingOfAnEntryThatWasNotSeen) {
+    const auto refused = [](const ProbeRequest& request) -> std::string {
+        Traced traced;
+        try {
+            traced.add(request);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    const Program with_duration = {duration(0), put(0), accept()};
+    const Program with_field = {field(0, 8), put(0), accept()};
+    EXPECT_NE(refused(return_of(1, "write_null", with_duration)).find("call's return only"),
+              std::string::npos);
+    EXPECT_NE(refused(return_of(1, "write_null", with_field)).find("call's return only"),
+              std::string::npos);
+    EXPECT_NE(refused(entry_of(1, "write_null", with_duration)).find("call's return only"),
+              std::string::npos);
+    // One word is stored; and sometimes none.
+    const char* not_stored = "the entry may not have stored that field";
+    EXPECT_NE(refused(call_of(1, "write_null", store_args({0}), with_field)).find(not_stored),
+              std::string::npos);
+    EXPECT_NE(refused(call_of(1, "write_null", {}, with_field)).find(not_stored),
+              std::string::npos);
+    EXPECT_NE(refused(call_of(1, "write_null",
+                              {arg(0, 2), jump(TL_OP_JEQ, 0, 0, 2), put(0), put(0), accept()},
+                              with_field))
+                  .find(not_stored),
+              std::string::npos);
+}
+
+// What the command line's PROBE becomes.
+ProbeRequest asked(std::uint16_t id, const std::string& text, Session& session) {
+    const ProbeSpec spec = parse_probe(text);
+    CompiledProbe compiled = compile_probe(spec, id, session.info().clock_hz);
+    ProbeRequest request = entry_of(id, spec.function, std::move(compiled.entry));
+    request.kind = spec.kind;
+    request.offset = spec.offset;
+    request.return_program = std::move(compiled.ret);
+    return request;
+}
+
+TEST(Conditions, FilterExactly) {
+    struct Case {
+        const char* text;
+        std::uint64_t entered; // of the calls with lengths 1 to 100, which are written whole
+        std::uint64_t wanted;
+    };
+    const Case cases[] = {
+        {"write_null if $retval > 40", 100, 60},
+        {"write_null if $retval < 0", 100, 0},
+        {"write_null if $retval >= 0 && $retval < 0x100000000", 100, 100},
+        {"write_null if $arg3 <= 17 && $retval >= 5", 17, 13},
+        {"write_null if $retval == 7 || $arg3 == 9", 100, 2},
+        {"write_null if $retval == $arg3", 100, 100},
+        {"write_null if $retval < $arg3", 100, 0},
+        {"write_null if !($arg3 > 10 || $retval == 3)", 10, 9},
+        {"write_null if %rdx > 98", 2, 2},
+        {"write_null if $duration >= 1ns", 100, 100},
+        {"write_null if $duration > 1000s", 100, 0},
+        {"write_null if $duration < 1000s && $arg3 == 50", 1, 1},
+        {"kprobe:write_null if $arg3 == 1 || $arg3 > 90", 0, 11},
+        {"kretprobe:write_null if $retval <= 30", 0, 30},
+        {"write_null+5 if %rdx != 1 && %rdx != 2", 0, 98},
+    };
+    Traced traced;
+    std::uint16_t id = 0;
+    for (const Case& test : cases)
+        traced.add(asked(++id, test.text, traced.session()));
+    traced.start();
+    NullWriter writer;
+    writer.write(100);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    id = 0;
+    for (const Case& test : cases) {
+        SCOPED_TRACE(test.text);
+        const trapline_counters counts = traced.counters(++id);
+        EXPECT_EQ(counts.hits, 100U);
+        EXPECT_EQ(counts.entered, test.entered);
+        EXPECT_EQ(counts.returned, test.entered);
+        EXPECT_EQ(counts.recorded, test.wanted);
+        EXPECT_EQ(counts.filtered, 100 - test.wanted);
+        EXPECT_EQ(traced.events(id).size(), test.wanted);
+    }
+    for (const Event& event : traced.events(1))
+        EXPECT_GT(traced.fields(event).ret[0].number, 40U);
+}
+
+TEST(Conditions, OfDurationsTellLongCallsFromShortOnes) {
+    constexpr unsigned long_calls = 6;
+    constexpr unsigned short_calls = 50;
+    Traced traced;
+    traced.add(asked(1, "eventfd_read if $duration >= 400ms", traced.session()));
+    traced.add(asked(2, "eventfd_read if $duration < 400ms", traced.session()));
+    traced.start();
+    {
+        Sleepers sleepers(long_calls);
+        ASSERT_TRUE(sleepers.asleep());
+        const int fd = eventfd(short_calls, EFD_SEMAPHORE | EFD_CLOEXEC);
+        ASSERT_GE(fd, 0);
+        std::uint64_t value = 0;
+        for (unsigned n = 0; n < short_calls; n++)
+            ASSERT_EQ(read(fd, &value, sizeof(value)), 8);
+        close(fd);
+        usleep(800'000);
+    }
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    EXPECT_EQ(traced.counters(1).recorded, long_calls);
+    EXPECT_EQ(traced.counters(1).filtered, short_calls);
+    EXPECT_EQ(traced.counters(2).recorded, short_calls);
+    EXPECT_EQ(traced.counters(2).filtered, long_calls);
+    for (const Event& event : traced.events(1))
+        EXPECT_GE(traced.milliseconds(traced.fields(event).duration), 399.9);
+    for (const Event& event : traced.events(2))
+        EXPECT_LT(traced.milliseconds(traced.fields(event).duration), 400.1);
 }
 
 TEST(Programs, MayStoreAsMuchAsARecordHolds) {

@@ -22,9 +22,9 @@ namespace trapline {
 namespace {
 
 constexpr std::string_view forms =
-    "a condition compares, as in '$retval < 0 && $duration >= 10us': $retval, $duration, $arg1 to "
-    "$arg32, registers (%rdi), numbers (10, 0xa, 64KiB, -ENOENT, 10us), joined with &&, ||, ! "
-    "and parentheses";
+    "a condition compares, as in '$retval < 0 && $duration >= 10us', $retval, $duration, $arg1 to\n"
+    "$arg32, registers (%rdi) and numbers (10, 0xa, 64KiB, -ENOENT, 10us); &&, ||, ! and (...) "
+    "join";
 
 constexpr std::string_view quotes_hint =
     "inside double quotes the shell puts a variable of its own in $retval's place: write the "
@@ -383,7 +383,8 @@ private:
     [[noreturn]] void fail_unknown(std::string_view name) const {
         const std::string meant = similar(name);
         fail(fmt::format("there is no {} to compare", escaped(token_.text)),
-             meant.empty() ? std::string(forms) : fmt::format("did you mean {}? {}", meant, forms));
+             meant.empty() ? std::string(forms)
+                           : fmt::format("did you mean {}?\n{}", meant, forms));
     }
 
     Operand parse_number(bool is_negative) {
@@ -476,12 +477,13 @@ private:
             if (operand.kind != Kind::reg &&
                 (operand.kind != Kind::argument || operand.which < register_arguments))
                 continue;
-            fail(operand.position,
-                 fmt::format("{} isn't kept until the return, where this is tested",
-                             name_of(operand)),
-                 fmt::format("only $arg1 to $arg{} are; what is joined with && to all the rest is "
-                             "tested at the entry",
-                             register_arguments));
+            fail(
+                operand.position,
+                fmt::format("{} isn't kept until the return, where this is tested",
+                            name_of(operand)),
+                fmt::format("only $arg1 to $arg{} are; what && joins to the rest and needs neither "
+                            "$retval nor $duration is tested at the entry",
+                            register_arguments));
         }
     }
 
