@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
@@ -16,12 +15,12 @@
 #include "command/collector.h"
 #include "command/events.h"
 #include "command/open_session.h"
-#include "command/output_file.h"
 #include "command/probe_plan.h"
 #include "command/shower.h"
 #include "command/trace_options.h"
 #include "output/accounting.h"
 #include "output/json.h"
+#include "output/output_file.h"
 #include "output/text.h"
 #include "trace/ctf_metadata.h"
 #include "util/size.h"
@@ -60,7 +59,6 @@ private:
     bool account(std::vector<ProbeReport> reports) const;
     void wait_until_shown(Ending& ending);
     int finish_command(Ending& ending);
-    void die_of_closed_output();
 
     const TraceOptions& options_;
     OutputFile output_; // before the signals: opening a FIFO waits, and can be interrupted
@@ -189,10 +187,7 @@ bool Trace::account(std::vector<ProbeReport> reports) const {
         account.maxactive = report.maxactive;
         account.pending = std::move(report.pending);
         if (report.lifted)
-            gone +=
-                fmt::format("trapline: {}: its trap was gone at the end (its module unloaded, or "
-                            "kprobes switched off); later calls are not counted\n",
-                            account.name);
+            gone += gone_text(account.name);
         lost = lost || report.lifted || lost_records(report.counters) != 0 ||
                report.counters.missed_recursion != 0 || report.counters.missed_maxactive != 0;
         accounts.push_back(std::move(account));
@@ -231,16 +226,6 @@ int Trace::finish_command(Ending& ending) {
             ending.status = child_->ended();
     }
     return *ending.status;
-}
-
-// Quietly, as anybody who writes to a pipe that nobody reads. The probes are lifted by now.
-void Trace::die_of_closed_output() {
-    (void)std::signal(SIGPIPE, SIG_DFL);
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    (void)raise(SIGPIPE);
 }
 
 int Trace::run() {
@@ -285,7 +270,7 @@ int Trace::run() {
     }
     collector.end();
     if (ending.output_closed)
-        die_of_closed_output();
+        die_of_closed_output(); // the probes are lifted by now
     const bool lost = account(std::move(reports));
     if (cancelled)
         say(fmt::format("trapline: interrupted: at least {} events were not shown\n",
