@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-// The CTF description against the real writer of shared/ring.h, decoded by babeltrace2 if there
-// is one.
+// The CTF description against the real writer of shared/ring.h, decoded by babeltrace2, which is
+// among the tests' dependencies.
 #include "trace/ctf_metadata.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <memory>
-#include <unistd.h>
 
 #include "record_bytes.h"
+#include "recording_fixture.h"
 #include "shared/ring.h"
 
 using namespace trapline;
+using trapline::test::contains;
+using trapline::test::error_of;
+using trapline::test::output_of;
 using trapline::test::RecordBytes;
+using trapline::test::TempDir;
 
 namespace {
 
@@ -62,10 +62,6 @@ std::string metadata(std::vector<EventLayout> layouts, const ClockDescription& c
     return ctf_metadata(description);
 }
 
-bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 TEST(CtfMetadata, StartsAsReadersExpect) {
     EXPECT_TRUE(metadata({}, tsc).starts_with("/* CTF 1.8 */\n"));
 }
@@ -93,6 +89,97 @@ TEST(CtfMetadata, NamesAreQuotedAndUnique) {
     EXPECT_TRUE(contains(text, "name = \"a\\\"b\\\\c??\";"));
     EXPECT_TRUE(contains(text, " _n;"));
     EXPECT_TRUE(contains(text, " _n_2;"));
+}
+
+TraceDescription measured(std::uint64_t ns, std::uint64_t ticks) {
+    TraceDescription description;
+    description.clock = tsc;
+    description.totals.emplace().stop = {
+        .ticks = 1000 + ticks, .monotonic_ns = ns, .realtime_ns = 1'700'000'000'000'000'000 + ns};
+    return description;
+}
+
+TEST(CtfMetadata, TheFrequencyIsMeasuredIfThereWasTime) {
+    const std::string exact = ctf_metadata(measured(2'000'000'000, 2'000'000'401));
+    EXPECT_TRUE(contains(exact, "freq = 1000000201;")) << "rounded";
+    // 1000 ticks at the start's time, whatever the frequency.
+    EXPECT_TRUE(contains(exact, "offset_s = 1699999999;"));
+    EXPECT_TRUE(contains(exact, "offset = 999999201;"));
+    const std::string nominal = "freq = 1000000000;";
+    EXPECT_TRUE(
+        contains(ctf_metadata(measured(1'000'000'000, 1'000'000'001)), "freq = 1000000001;"));
+    EXPECT_TRUE(contains(ctf_metadata(measured(999'999'999, 1'000'000'001)), nominal));
+    EXPECT_TRUE(contains(ctf_metadata(measured(2'000'000'000, 0)), nominal));
+    TraceDescription unknown = measured(2'000'000'000, 2'000'000'200);
+    unknown.clock.anchor.reset();
+    EXPECT_TRUE(contains(ctf_metadata(unknown), nominal));
+}
+
+// The largest that a description can hold: nothing overflows.
+TEST(CtfMetadata, ClocksOfAllSizes) {
+    TraceDescription description;
+    description.clock = {"tsc", ~0ULL, ClockAnchor{0, 0, ~0ULL}};
+    EXPECT_TRUE(contains(ctf_metadata(description), "offset_s = 18446744073;"));
+    description.clock = {"tsc", 1, ClockAnchor{~0ULL, 0, 0}};
+    EXPECT_TRUE(contains(ctf_metadata(description), "offset_s = 0;")) << "not to be expressed";
+    description.clock = {"tsc", 2, ClockAnchor{~0ULL, 0, 0}};
+    EXPECT_TRUE(contains(ctf_metadata(description), "offset_s = -9223372036854775808;"));
+}
+
+TEST(CtfMetadata, WhatOtherReadersLookFor) {
+    TraceDescription description;
+    description.version = "1.22.333-rc1";
+    description.kernel = {"Linux", "6.1.0-13-amd64", "#1 SMP \"x\"", "x86_64", "myhost", "boot"};
+    description.clock = tsc;
+    EXPECT_TRUE(contains(ctf_metadata(description), "\nenv {\n"
+                                                    "\thostname = \"myhost\";\n"
+                                                    "\tdomain = \"kernel\";\n"
+                                                    "\tsysname = \"Linux\";\n"
+                                                    "\tkernel_release = \"6.1.0-13-amd64\";\n"
+                                                    "\tkernel_version = \"#1 SMP \\\"x\\\"\";\n"
+                                                    "\tmachine = \"x86_64\";\n"
+                                                    "\ttracer_name = \"trapline\";\n"
+                                                    "\ttracer_version = \"1.22.333-rc1\";\n"
+                                                    "\ttracer_major = 1;\n"
+                                                    "\ttracer_minor = 22;\n"
+                                                    "\ttracer_patchlevel = 333;\n"
+                                                    "\ttrace_creation_datetime = "
+                                                    "\"20231114T221320+0000\";\n"
+                                                    "};\n"));
+    EXPECT_TRUE(contains(ctf_metadata({}), "\nenv {\n"
+                                           "\tdomain = \"kernel\";\n"
+                                           "\ttracer_name = \"trapline\";\n"))
+        << "what isn't known isn't there";
+}
+
+TEST(CtfMetadata, HoldsTheDescription) {
+    TraceDescription description;
+    description.layouts = {call, strings, empty};
+    description.clock = tsc;
+    description.command = {"*/", "**//", "/* trapline: {", "\n/* trapline: ", "*\\/"};
+    const std::string text = ctf_metadata(description);
+    EXPECT_EQ(description_json(description_in_metadata(text)), description_json(description));
+    EXPECT_EQ(description_in_metadata(text).command, description.command);
+    EXPECT_TRUE(is_our_metadata(text));
+    const std::size_t comment = text.find("/* trapline: ");
+    EXPECT_EQ(text.find("*/", comment), text.size() - 3) << "one comment, to the end";
+}
+
+TEST(CtfMetadata, WithoutADescription) {
+    const std::string text = metadata({call}, tsc);
+    const std::size_t comment = text.find("\n/* trapline: ");
+    EXPECT_EQ(error_of([&] { description_in_metadata(text.substr(0, comment)); }),
+              "the metadata has no description of a trace by trapline");
+    EXPECT_EQ(error_of([&] { description_in_metadata(text.substr(0, text.size() - 3)); }),
+              "the trace's description can't be used: it is cut off");
+    EXPECT_EQ(error_of([&] { description_in_metadata("\n/* trapline: {} */"); }),
+              "the trace's description can't be used: format is missing");
+    EXPECT_FALSE(is_our_metadata(text.substr(0, comment)));
+    // As an event's name it is none.
+    EventLayout named = empty;
+    named.name = "\n/* trapline: {} */";
+    EXPECT_EQ(metadata({named}, tsc).find("\n/* trapline: "),
+              metadata({named}, tsc).rfind("\n/* trapline: "));
 }
 
 // A ring of the real kind, written by the real writer.
@@ -134,43 +221,7 @@ private:
     tl_task task_{};
 };
 
-class TempDir {
-public:
-    TempDir() {
-        std::string name = testing::TempDir() + "trapline-ctf-XXXXXX";
-        if (mkdtemp(name.data()) == nullptr)
-            throw std::runtime_error("mkdtemp");
-        path_ = name;
-    }
-    TempDir(const TempDir&) = delete;
-    TempDir& operator=(const TempDir&) = delete;
-    ~TempDir() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    const std::filesystem::path& path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
-
-struct Pclose {
-    void operator()(FILE* file) const { pclose(file); }
-};
-
-std::string output_of(const std::string& command) {
-    const std::unique_ptr<FILE, Pclose> pipe(popen(command.c_str(), "r"));
-    std::string out;
-    std::array<char, 4096> piece{};
-    while (const std::size_t n = fread(piece.data(), 1, piece.size(), pipe.get()))
-        out.append(piece.data(), n);
-    return out;
-}
-
 TEST(CtfMetadata, BabeltraceDecodesTheRing) {
-    if (std::system("babeltrace2 --version >/dev/null 2>&1") != 0)
-        GTEST_SKIP() << "babeltrace2 is not installed";
-
     const std::vector<std::byte> call_bytes = RecordBytes()
                                                   .number(std::uint64_t{0x11})
                                                   .number(std::uint64_t{99})
@@ -189,8 +240,11 @@ TEST(CtfMetadata, BabeltraceDecodesTheRing) {
 
     const TempDir dir;
     ring.save(dir.path() / "cpu0");
-    const std::vector<EventLayout> layouts{call, strings, empty};
-    std::ofstream(dir.path() / "metadata") << metadata(layouts, tsc);
+    TraceDescription description;
+    description.layouts = {call, strings, empty};
+    description.clock = tsc;
+    description.command = {"a */ comment's end", std::string(200'000, 'x')};
+    std::ofstream(dir.path() / "metadata") << ctf_metadata(description);
     const std::string out =
         output_of("babeltrace2 --clock-cycles --no-delta '" + dir.path().string() + "' 2>&1");
 

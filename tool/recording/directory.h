@@ -4,10 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
+#include <deque>
 #include <string>
-#include <vector>
 
 #include "recording/stream_file.h"
 #include "trace/description.h"
@@ -23,7 +21,7 @@ class RecordingDirectory {
 public:
     // Only looks whether create() would do. Error if something that is no recording is in the
     // way, at `path` or (if something must be moved there) at `path`.old, or if the
-    // parent directory can't be written to.
+    // parent directory can't be written to. An empty directory is used as it is.
     explicit RecordingDirectory(std::string path);
 
     // Moves an older recording to `path`.old, in place of one that is there, and makes the
@@ -36,7 +34,7 @@ public:
     // Writes the metadata, whole or not at all: an older one stays if it fails.
     void write_metadata(const TraceDescription& description);
 
-    // The stream of `cpu`, made when first asked for.
+    // The stream of `cpu`, made when first asked for; it stays where it is.
     StreamFile& stream(std::uint32_t cpu);
 
     // Bytes of all streams, and of the metadata as written last.
@@ -48,7 +46,7 @@ public:
 private:
     std::string path_;
     UniqueFd directory_;
-    std::vector<StreamFile> streams_; // few: found by looking at all
+    std::deque<StreamFile> streams_; // few: found by looking at all
     std::uint64_t metadata_size_ = 0;
 };
 

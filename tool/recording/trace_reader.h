@@ -3,11 +3,12 @@
 // packet per CPU takes, however long the trace is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "recording/stream_reader.h"
@@ -23,7 +24,9 @@ public:
     using Damage = std::function<void(const std::string& text)>;
 
     // Opens everything there is in `path`. Error if it isn't a directory with metadata that
-    // describes a trace of ours. Streams that can't be read are reported as damage.
+    // describes a trace of ours. Whatever else lies there is a stream, unless its name begins
+    // with a dot; what can't be read as one is reported as damage, and so are two of one CPU,
+    // which are both read.
     TraceReader(const std::string& path, Damage damage);
     TraceReader(const TraceReader&) = delete;
     TraceReader& operator=(const TraceReader&) = delete;
@@ -46,18 +49,28 @@ public:
     bool damaged() const { return damaged_; }
 
 private:
+    // A stream in the heap, and its next event.
     struct Entry {
-        std::uint64_t ticks;
-        std::uint32_t stream;
+        const Event* event;
+        std::size_t stream;
     };
+
+    static bool after(const Entry& a, const Entry& b);
+
+    void open_streams(int directory);
+    void add_stream(UniqueFd file, const std::string& name);
+    void push_next(std::size_t stream);
+    void report(const std::string& text);
 
     std::string path_;
     Damage damage_;
     bool damaged_ = false;
     TraceDescription description_;
     ClockConversion clock_;
-    std::vector<std::unique_ptr<StreamReader>> streams_;
-    std::vector<Entry> heap_; // the earliest first
+    std::vector<const EventLayout*> layouts_;            // by event id
+    std::vector<std::unique_ptr<StreamReader>> streams_; // by CPU
+    std::vector<Entry> heap_;                            // the earliest first
+    std::optional<std::size_t> handed_; // the stream whose event was handed out, not in the heap
 };
 
 } // namespace trapline

@@ -77,6 +77,12 @@ void RecordDecoder::decode(const tl_ring_span& span, Batch& batch) {
         at += take(bytes.subspan(at), first + at, batch);
 }
 
+void RecordDecoder::restart(std::uint64_t latest) {
+    any_ = false;
+    last_ = 0;
+    latest_ = latest;
+}
+
 // Takes the record that `bytes`, `offset` bytes into its packet, begin with; returns its size.
 std::size_t RecordDecoder::take(std::span<const std::byte> bytes, std::size_t offset,
                                 Batch& batch) {
@@ -96,9 +102,11 @@ std::size_t RecordDecoder::take(std::span<const std::byte> bytes, std::size_t of
             fail(offset, fmt::format("{} bytes are no extended header", bytes.size()));
         id = load<std::uint32_t>(bytes.data() + 2);
         time = load<std::uint64_t>(bytes.data() + 6);
-        if (time < last_)
-            fail(offset, fmt::format("its time {} is before {}", time, last_));
     }
+    if (time < last_)
+        fail(offset, fmt::format("its time {} is before {}", time, last_));
+    if (time > latest_)
+        fail(offset, fmt::format("its time {} is after the packet's end, {}", time, latest_));
     const auto flags = load<std::uint16_t>(bytes.data() + header - 6);
     const auto tid = load<std::uint32_t>(bytes.data() + header - 4);
     const std::span<const std::byte> rest = bytes.subspan(header);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,10 @@ public:
     // record; the batch then holds the events before it.
     void decode(const tl_ring_span& span, Batch& batch);
 
+    // The next packet may follow any other, as in a recording that lacks some, and none of its
+    // records can be later than `latest`.
+    void restart(std::uint64_t latest);
+
     std::uint64_t events() const { return events_; } // decoded so far
 
 private:
@@ -57,6 +62,8 @@ private:
     std::vector<Known> known_; // by event id
     Known mark_;
     std::uint64_t events_ = 0;
+
+    std::uint64_t latest_ = std::numeric_limits<std::uint64_t>::max();
 
     // Of the packet being read.
     bool any_ = false;

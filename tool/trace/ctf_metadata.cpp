@@ -3,12 +3,16 @@
 #include "trace/ctf_metadata.h"
 
 #include <algorithm>
+#include <charconv>
+#include <ctime>
 #include <fmt/format.h>
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <string_view>
 
 #include "shared/ring.h"
-#include "shared/trapline.h"
+#include "util/error.h"
 
 namespace trapline {
 
@@ -104,7 +108,27 @@ std::string identifier(std::string_view name) {
     return out;
 }
 
+constexpr std::uint64_t ns_per_s = 1'000'000'000;
+
+__extension__ using Wide = unsigned __int128;
 __extension__ using WideSigned = __int128;
+
+// Other readers know one frequency: for them the measured one, where the time was long enough
+// to measure it better than the kernel did.
+std::uint64_t frequency(const TraceDescription& description) {
+    const std::uint64_t nominal = description.clock.hz;
+    if (!description.clock.anchor || !description.totals)
+        return nominal;
+    const ClockAnchor& start = *description.clock.anchor;
+    const ClockAnchor& stop = description.totals->stop;
+    if (stop.ticks <= start.ticks || stop.monotonic_ns < start.monotonic_ns ||
+        stop.monotonic_ns - start.monotonic_ns < ns_per_s)
+        return nominal;
+    const std::uint64_t ns = stop.monotonic_ns - start.monotonic_ns;
+    const auto hz =
+        static_cast<std::uint64_t>((Wide{stop.ticks - start.ticks} * ns_per_s + ns / 2) / ns);
+    return hz != 0 ? hz : nominal;
+}
 
 // CTF wants to know when the clock was 0, as seconds and ticks since 1970.
 struct Offset {
@@ -112,23 +136,27 @@ struct Offset {
     std::uint64_t ticks = 0;
 };
 
-Offset clock_offset(const ClockDescription& clock) {
+Offset clock_offset(const ClockAnchor& anchor, std::uint64_t hz) {
+    // Apart, for their product may need more than 128 bits.
+    const std::uint64_t seconds = anchor.realtime_ns / ns_per_s;
+    const std::uint64_t ns = anchor.realtime_ns % ns_per_s;
+    const auto now = static_cast<WideSigned>(Wide{seconds} * hz + Wide{ns} * hz / ns_per_s);
+    const WideSigned zero = now - static_cast<WideSigned>(anchor.ticks);
+    WideSigned zero_seconds = zero / static_cast<WideSigned>(hz);
+    if (zero % static_cast<WideSigned>(hz) < 0)
+        zero_seconds--;
     Offset offset;
-    if (!clock.anchor || clock.hz == 0)
+    if (zero_seconds < std::numeric_limits<std::int64_t>::min())
         return offset;
-    const auto hz = static_cast<WideSigned>(clock.hz);
-    const WideSigned now = static_cast<WideSigned>(clock.anchor->realtime_ns) * hz / 1'000'000'000;
-    const WideSigned zero = now - static_cast<WideSigned>(clock.anchor->ticks);
-    WideSigned seconds = zero / hz;
-    if (zero % hz < 0)
-        seconds--;
-    offset.seconds = static_cast<std::int64_t>(seconds);
-    offset.ticks = static_cast<std::uint64_t>(zero - seconds * hz);
+    offset.seconds = static_cast<std::int64_t>(zero_seconds);
+    offset.ticks = static_cast<std::uint64_t>(zero - zero_seconds * static_cast<WideSigned>(hz));
     return offset;
 }
 
-void append_clock(std::string& out, const ClockDescription& clock, std::string_view name) {
-    const Offset offset = clock_offset(clock);
+void append_clock(std::string& out, const TraceDescription& description, std::string_view name) {
+    const ClockDescription& clock = description.clock;
+    const std::uint64_t hz = frequency(description);
+    const Offset offset = clock.anchor && hz != 0 ? clock_offset(*clock.anchor, hz) : Offset{};
     fmt::format_to(std::back_inserter(out),
                    "\nclock {{\n"
                    "\tname = {};\n"
@@ -138,9 +166,63 @@ void append_clock(std::string& out, const ClockDescription& clock, std::string_v
                    "\toffset = {};\n"
                    "\tabsolute = {};\n"
                    "}};\n",
-                   name, quoted(clock.name), clock.hz, offset.seconds, offset.ticks,
+                   name, quoted(clock.name), hz, offset.seconds, offset.ticks,
                    clock.anchor ? "true" : "false");
 }
+
+// What readers of LTTng's traces look for, and show.
+class EnvironmentWriter {
+public:
+    explicit EnvironmentWriter(std::string& out) : out_(out) {}
+
+    void write(const TraceDescription& description) {
+        out_ += "\nenv {\n";
+        text("hostname", description.kernel.nodename);
+        text("domain", "kernel");
+        text("sysname", description.kernel.sysname);
+        text("kernel_release", description.kernel.release);
+        text("kernel_version", description.kernel.version);
+        text("machine", description.kernel.machine);
+        text("tracer_name", "trapline");
+        text("tracer_version", description.version);
+        version_numbers(description.version);
+        if (description.clock.anchor)
+            creation_time(description.clock.anchor->realtime_ns);
+        out_ += "};\n";
+    }
+
+private:
+    void text(std::string_view key, std::string_view value) {
+        if (!value.empty())
+            fmt::format_to(std::back_inserter(out_), "\t{} = {};\n", key, quoted(value));
+    }
+
+    void version_numbers(std::string_view version) {
+        for (const std::string_view key : {"tracer_major", "tracer_minor", "tracer_patchlevel"}) {
+            std::uint32_t number = 0;
+            const char* end = version.data() + version.size();
+            const auto read = std::from_chars(version.data(), end, number);
+            if (read.ec != std::errc())
+                return;
+            fmt::format_to(std::back_inserter(out_), "\t{} = {};\n", key, number);
+            version.remove_prefix(static_cast<std::size_t>(read.ptr - version.data()));
+            if (!version.starts_with('.'))
+                return;
+            version.remove_prefix(1);
+        }
+    }
+
+    void creation_time(std::uint64_t realtime_ns) {
+        const auto seconds = static_cast<std::time_t>(realtime_ns / ns_per_s);
+        std::tm utc{};
+        if (gmtime_r(&seconds, &utc) != nullptr)
+            text("trace_creation_datetime",
+                 fmt::format("{:04}{:02}{:02}T{:02}{:02}{:02}+0000", utc.tm_year + 1900,
+                             utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec));
+    }
+
+    std::string& out_;
+};
 
 class EventWriter {
 public:
@@ -214,11 +296,27 @@ private:
     bool ends_in_string_ = false;
 };
 
+// Begins a line, which nothing inside of JSON or of a string of TSDL does.
+constexpr std::string_view description_begin = "\n/* trapline: ";
+constexpr std::string_view comment_end = "*/";
+
+void append_description(std::string& out, const TraceDescription& description) {
+    const std::string json = description_json(description);
+    out += description_begin;
+    char before = '\0';
+    for (const char c : json) {
+        if (before == '*' && c == '/')
+            out += '\\'; // the same character, and no end of the comment
+        out += c;
+        before = c;
+    }
+    out += " */\n";
+}
+
 } // namespace
 
 std::string ctf_metadata(const TraceDescription& description) {
-    const ClockDescription& clock = description.clock;
-    const std::string clock_name = "trapline" + identifier(clock.name);
+    const std::string clock_name = "trapline" + identifier(description.clock.name);
     std::string out = "/* CTF 1.8 */\n";
     out += types;
     out += R"(
@@ -232,20 +330,31 @@ trace {
 	};
 };
 )";
-    fmt::format_to(std::back_inserter(out),
-                   "\nenv {{\n"
-                   "\tdomain = \"kernel\";\n"
-                   "\ttracer_name = \"trapline\";\n"
-                   "\ttracer_version = {};\n"
-                   "}};\n",
-                   quoted(TRAPLINE_VERSION));
-    append_clock(out, clock, clock_name);
+    EnvironmentWriter(out).write(description);
+    append_clock(out, description, clock_name);
     fmt::format_to(std::back_inserter(out), stream, clock_name, TL_ID_MARK, TL_ID_EXTENDED,
                    TL_STREAM_ID, TL_ID_TASK, TL_COMM_SIZE);
     for (const EventLayout& layout : description.layouts)
         EventWriter(out, layout).write();
     EventWriter(out, mark_layout()).write();
+    append_description(out, description);
     return out;
+}
+
+bool is_our_metadata(std::string_view text) {
+    return text.find(description_begin) != std::string_view::npos;
+}
+
+TraceDescription description_in_metadata(std::string_view text) {
+    const std::size_t begin = text.find(description_begin);
+    if (begin == std::string_view::npos)
+        throw Error("the metadata has no description of a trace by trapline",
+                    "babeltrace2 shows traces that others made");
+    text.remove_prefix(begin + description_begin.size());
+    const std::size_t end = text.find(comment_end);
+    if (end == std::string_view::npos)
+        throw Error("the trace's description can't be used: it is cut off");
+    return parse_description(text.substr(0, end));
 }
 
 } // namespace trapline

@@ -4,11 +4,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "trace/description.h"
 
 namespace trapline {
 
 std::string ctf_metadata(const TraceDescription& description);
+
+// Whether the text is ctf_metadata()'s, of whatever version.
+bool is_our_metadata(std::string_view text);
+
+// The description in such a text. Error if it has none, or one that can't be used.
+TraceDescription description_in_metadata(std::string_view text);
 
 } // namespace trapline

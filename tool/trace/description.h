@@ -15,6 +15,9 @@
 
 namespace trapline {
 
+// No trace has more, so that whoever keeps something per CPU needs little memory for it.
+constexpr std::uint32_t trace_cpus_max = 65536;
+
 // Which kernel it was, as uname tells.
 struct KernelIdentity {
     std::string sysname;
@@ -71,7 +74,7 @@ struct TraceTotals {
 };
 
 struct TraceDescription {
-    std::string version; // of the tool
+    std::string version = TRAPLINE_VERSION; // of the tool
     KernelIdentity kernel;
     ClockDescription clock; // its anchor is the start's
     bool overwrite = false;
@@ -83,9 +86,11 @@ struct TraceDescription {
     std::optional<TraceTotals> totals;      // none: the recording was killed
 };
 
-// The JSON text, and back. Error naming what is missing or wrong for a text that is no
-// description; what it returns is safe to use whoever wrote the text: ids are valid and differ,
-// sizes and kinds are known ones, names are not empty.
+// The JSON text (ASCII, one line; bytes that are no UTF-8 come back as U+FFFD), and back. Error
+// naming what is missing or wrong for a text that is no description; what it returns is safe to
+// use whoever wrote the text: ids are valid and differ, probes and totals have layouts, sizes
+// and kinds are known ones, records can hold the fields, and names of events, fields, symbols
+// and the clock are not empty, and printable ASCII.
 std::string description_json(const TraceDescription& description);
 TraceDescription parse_description(std::string_view json);
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+// Reads a recording: its events, in time order across the CPUs.
+#include "recording/trace_reader.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "recording/contents.h"
+#include "trace/ctf_metadata.h"
+#include "util/error.h"
+#include "util/escape.h"
+
+namespace trapline {
+
+namespace {
+
+TraceDescription read_description(int directory, const std::string& path) {
+    const std::string text = read_metadata(directory, path);
+    try {
+        return description_in_metadata(text);
+    } catch (const Error& error) {
+        throw Error(fmt::format("cannot read the trace in {}: {}", path, error.what()),
+                    error.hint());
+    }
+}
+
+ClockConversion make_clock(const TraceDescription& description) {
+    const ClockDescription& clock = description.clock;
+    return {clock.hz, clock.anchor.value_or(ClockAnchor{}),
+            clock.anchor && description.totals ? std::optional(description.totals->stop)
+                                               : std::nullopt};
+}
+
+} // namespace
+
+TraceReader::TraceReader(const std::string& path, Damage damage)
+    : path_(path), damage_(std::move(damage)), clock_(1, ClockAnchor{}) {
+    const UniqueFd directory = open_directory(path);
+    description_ = read_description(directory.get(), path);
+    clock_ = make_clock(description_);
+    layouts_.resize(TL_ID_MARK + 1);
+    for (const EventLayout& layout : description_.layouts)
+        layouts_[layout.id] = &layout;
+    layouts_[TL_ID_MARK] = &mark_layout();
+    open_streams(directory.get());
+    for (std::size_t stream = 0; stream < streams_.size(); stream++)
+        push_next(stream);
+}
+
+void TraceReader::open_streams(int directory) {
+    for (const std::string& name : entry_names(directory, path_)) {
+        if (name == metadata_name || name.starts_with('.'))
+            continue;
+        try {
+            add_stream(open_file(directory, path_, name), name);
+        } catch (const Error& error) {
+            report(error.what());
+        }
+    }
+    std::stable_sort(streams_.begin(), streams_.end(),
+                     [](const auto& a, const auto& b) { return a->cpu() < b->cpu(); });
+    for (std::size_t i = 1; i < streams_.size(); i++) {
+        if (streams_[i]->cpu() == streams_[i - 1]->cpu())
+            report(fmt::format("{}: more than one stream is of CPU {}", path_, streams_[i]->cpu()));
+    }
+}
+
+void TraceReader::add_stream(UniqueFd file, const std::string& name) {
+    if (lseek(file.get(), 0, SEEK_END) == 0)
+        return; // nothing was written to it, which is no damage
+    auto stream =
+        std::make_unique<StreamReader>(std::move(file), escaped(name), description_.layouts,
+                                       [this](const std::string& text) { report(text); });
+    if (stream->any())
+        streams_.push_back(std::move(stream));
+}
+
+void TraceReader::report(const std::string& text) {
+    damaged_ = true;
+    if (damage_)
+        damage_(text);
+}
+
+const EventLayout* TraceReader::layout(std::uint16_t id) const {
+    return id < layouts_.size() ? layouts_[id] : nullptr;
+}
+
+const std::vector<Gap>& TraceReader::gaps(std::size_t stream) const {
+    return streams_.at(stream)->gaps();
+}
+
+std::uint32_t TraceReader::cpu(std::size_t stream) const {
+    return streams_.at(stream)->cpu();
+}
+
+bool TraceReader::after(const Entry& a, const Entry& b) {
+    return a.event->ticks != b.event->ticks ? a.event->ticks > b.event->ticks : a.stream > b.stream;
+}
+
+void TraceReader::push_next(std::size_t stream) {
+    if (const Event* event = streams_[stream]->next()) {
+        heap_.push_back({event, stream});
+        std::push_heap(heap_.begin(), heap_.end(), after);
+    }
+}
+
+// An event lies in its stream's memory until the stream is asked for the next one.
+const Event* TraceReader::next() {
+    if (handed_)
+        push_next(*handed_);
+    handed_.reset();
+    if (heap_.empty())
+        return nullptr;
+    std::pop_heap(heap_.begin(), heap_.end(), after);
+    const Entry first = heap_.back();
+    heap_.pop_back();
+    handed_ = first.stream;
+    return first.event;
+}
+
+} // namespace trapline
