@@ -126,6 +126,12 @@ TEST(Accounting, StaleReturns) {
               "f: 2 returns of calls from before the start, not recorded\n");
 }
 
+TEST(Accounting, TrapsThatWereGone) {
+    const std::string line = gone_text("f\033");
+    EXPECT_TRUE(line.starts_with("trapline: f\\033: its trap was gone at the end")) << line;
+    EXPECT_EQ(line.back(), '\n');
+}
+
 TEST(Accounting, ContradictionsAreNotHidden) {
     EXPECT_NE(notes(account("f", TRAPLINE_ENTRY, counters(3, 2))).find("do not add up"),
               std::string::npos);

@@ -139,6 +139,23 @@ TEST(JsonOutput, FaultedNumbersAndTheirMask) {
     EXPECT_EQ(json.at("args"), Json::array({"0x1", Json({{"status", "fault"}})}));
 }
 
+TEST(JsonOutput, Marks) {
+    const Json mark = printed(mark_layout(), RecordBytes().string(TL_STR_WHOLE, "half way"));
+    EXPECT_EQ(mark.at("event"), "mark");
+    EXPECT_EQ(mark.at("kind"), "mark");
+    EXPECT_EQ(mark.at("text"), "half way");
+    EXPECT_FALSE(mark.contains("args"));
+}
+
+TEST(JsonOutput, OneOfSeveralTraces) {
+    JsonPrinter printer("a\033");
+    Sample sample;
+    sample.clock = ClockConversion(1'000'000'000, ClockAnchor{0, 0, 1'700'000'000'000'000'000});
+    EXPECT_TRUE(sample.print(printer, make_layout(TRAPLINE_ENTRY, {}))
+                    .starts_with("{\"trace\":\"a\\u001b\",\"realtime_ns\":1700000012345678901,"
+                                 "\"time_ns\":12345678901,\"cpu\":3,"));
+}
+
 TEST(JsonOutput, StragglersAndShortRecords) {
     JsonPrinter printer;
     Sample sample;

@@ -205,6 +205,34 @@ TEST(Text, StragglersAreMarked) {
     EXPECT_TRUE(text.ends_with("vfs_read() [late]\n")) << text;
 }
 
+TEST(Text, Marks) {
+    EXPECT_EQ(shown(mark_layout(), RecordBytes().string(TL_STR_WHOLE, "half \"way\"\033")),
+              "mark: half \"way\"\\033");
+    EXPECT_EQ(shown(mark_layout(), RecordBytes().string(TL_STR_CUT, "half")), "mark: \"half\"...");
+}
+
+TEST(Text, NamesAreMadeSafe) {
+    EventLayout layout = make_layout(TRAPLINE_ENTRY, {raw64});
+    layout.name = "\033[2Jname";
+    layout.at_entry = false;
+    layout.entry_fields[0].name = "d\ni";
+    EXPECT_EQ(shown(layout, RecordBytes().number(std::uint64_t{1})), "\\033[2Jname: d\\ni=0x1");
+}
+
+TEST(Text, OneOfSeveralTracesIsInRealTime) {
+    TextPrinter printer(false, "box: ");
+    Sample sample;
+    sample.clock = ClockConversion(1'000'000'000, ClockAnchor{0, 0, 1'700'000'000'000'000'000});
+    EXPECT_EQ(sample.print(printer, make_layout(TRAPLINE_ENTRY, {})),
+              "box:              cat-4711    [003] .... 1700000012.345678: vfs_read()\n");
+}
+
+TEST(Text, Seconds) {
+    EXPECT_EQ(seconds_text(9'119'394'999), "9.119394");
+    EXPECT_EQ(seconds_text(0), "0.000000");
+    EXPECT_EQ(seconds_text(1'700'000'000'000'001'000), "1700000000.000001");
+}
+
 TEST(Text, ShortRecordsAreNamedAsSuch) {
     const std::string text =
         shown(make_layout(TRAPLINE_CALL, {raw64}, {raw64}), RecordBytes().number(std::uint64_t{1}));

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <string>
-#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -53,16 +52,6 @@ Deadline::Deadline(std::optional<double> seconds) {
     when.it_value.tv_nsec = std::max(1L, static_cast<long>((*seconds - whole) * 1e9));
     if (timerfd_settime(fd_.get(), 0, &when, nullptr) != 0)
         throw errno_error("set a timer", errno);
-}
-
-Alarm::Alarm() : fd_(eventfd(0, EFD_CLOEXEC)) {
-    if (!fd_)
-        throw errno_error("make an eventfd", errno);
-}
-
-void Alarm::raise() const {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(fd_.get(), &one, sizeof(one));
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "util/alarm.h"
 #include "util/fd.h"
 
 namespace trapline {
@@ -44,18 +45,6 @@ public:
     explicit Deadline(std::optional<double> seconds);
 
     int fd() const { return fd_.get(); } // -1: never
-
-private:
-    UniqueFd fd_;
-};
-
-// Something that other threads can raise.
-class Alarm {
-public:
-    Alarm();
-
-    int fd() const { return fd_.get(); }
-    void raise() const;
 
 private:
     UniqueFd fd_;

@@ -11,8 +11,8 @@
 
 #include "command/collector.h"
 #include "command/events.h"
-#include "command/output_file.h"
 #include "control/session.h"
+#include "output/output_file.h"
 #include "output/printer.h"
 #include "trace/clock.h"
 #include "trace/merge.h"

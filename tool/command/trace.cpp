@@ -2,18 +2,17 @@
 // `trapline trace`: plants probes, runs COMMAND, shows events, accounts for every hit.
 #include "command/trace.h"
 
-#include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
 #include <poll.h>
 
 #include "command/collector.h"
-#include "command/output_file.h"
 #include "command/run.h"
 #include "command/shower.h"
 #include "command/trace_options.h"
 #include "output/json.h"
+#include "output/output_file.h"
 #include "output/text.h"
 
 namespace trapline {
@@ -76,16 +75,6 @@ void Trace::wait_until_shown(Ending& ending) {
         if (fds[0].revents && run_.take_late_signal(ending))
             output_.cancel();
     }
-}
-
-// Quietly, as anybody who writes to a pipe that nobody reads. The probes are lifted by now.
-void die_of_closed_output() {
-    (void)std::signal(SIGPIPE, SIG_DFL);
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-    (void)raise(SIGPIPE);
 }
 
 int Trace::run() {

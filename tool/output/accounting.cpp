@@ -3,31 +3,18 @@
 #include "output/accounting.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <iterator>
 #include <string_view>
 
+#include "output/printer.h"
+#include "output/table.h"
 #include "output/text.h"
 #include "util/escape.h"
 
 namespace trapline {
 
 namespace {
-
-constexpr std::size_t columns = 7;
-using Row = std::array<std::string, columns>;
-
-std::string_view kind_name(trapline_probe_kind kind) {
-    switch (kind) {
-    case TRAPLINE_ENTRY:
-        return "entry";
-    case TRAPLINE_RETURN:
-        return "return";
-    default:
-        return "call";
-    }
-}
 
 std::uint64_t inside(const trapline_counters& c) {
     return c.entered > c.returned ? c.entered - c.returned : 0;
@@ -37,8 +24,8 @@ std::string counted(std::uint64_t n, std::string_view what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-Row number_row(std::string_view name, std::string_view kind, const trapline_counters& c,
-               bool has_inside) {
+TableRow number_row(std::string_view name, std::string_view kind, const trapline_counters& c,
+                    bool has_inside) {
     return {std::string(name),
             std::string(kind),
             std::to_string(c.hits),
@@ -67,8 +54,8 @@ trapline_counters sum(std::span<const ProbeAccount> probes) {
     return total;
 }
 
-void append_table(std::string& out, std::span<const ProbeAccount> probes) {
-    std::vector<Row> rows;
+void append_accounts(std::string& out, std::span<const ProbeAccount> probes) {
+    std::vector<TableRow> rows;
     rows.push_back({"probe", "kind", "hits", "recorded", "filtered", "dropped", "inside"});
     for (const ProbeAccount& probe : probes)
         rows.push_back(number_row(escaped(probe.name), kind_name(probe.kind), probe.counters,
@@ -76,19 +63,7 @@ void append_table(std::string& out, std::span<const ProbeAccount> probes) {
     if (probes.size() > 1)
         rows.push_back(number_row("total", "", sum(probes),
                                   std::any_of(probes.begin(), probes.end(), has_inside)));
-
-    std::array<std::size_t, columns> widths{};
-    for (const Row& row : rows) {
-        for (std::size_t i = 0; i < columns; i++)
-            widths[i] = std::max(widths[i], row[i].size());
-    }
-    for (const Row& row : rows) {
-        fmt::format_to(std::back_inserter(out), "{:<{}}  {:<{}}", row[0], widths[0], row[1],
-                       widths[1]);
-        for (std::size_t i = 2; i < columns; i++)
-            fmt::format_to(std::back_inserter(out), "  {:>{}}", row[i], widths[i]);
-        out += '\n';
-    }
+    append_table(out, rows, 2);
 }
 
 // Joins what isn't zero: "2 ring full, 1 nested".
@@ -178,7 +153,7 @@ std::string accounting_text(std::span<const ProbeAccount> probes) {
     std::string out;
     if (probes.empty())
         return out;
-    append_table(out, probes);
+    append_accounts(out, probes);
     for (const ProbeAccount& probe : probes) {
         const std::string name = escaped(probe.name);
         append_dropped(out, name, probe.counters);
@@ -191,6 +166,13 @@ std::string accounting_text(std::span<const ProbeAccount> probes) {
         append_contradiction(out, name, probe);
     }
     return out;
+}
+
+std::string gone_text(std::string_view name) {
+    return fmt::format(
+        "trapline: {}: its trap was gone at the end (its module unloaded, or kprobes "
+        "switched off); later calls are not counted\n",
+        escaped(name));
 }
 
 } // namespace trapline

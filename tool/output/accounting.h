@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shared/trapline.h"
@@ -21,6 +22,9 @@ struct ProbeAccount {
 
 // Lines, each with its newline.
 std::string accounting_text(std::span<const ProbeAccount> probes);
+
+// The line about a probe whose trap was not in place at the end.
+std::string gone_text(std::string_view name);
 
 // Records that were hits and wanted but dropped: what --strict asks for.
 std::uint64_t lost_records(const trapline_counters& counters);

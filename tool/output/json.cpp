@@ -2,32 +2,18 @@
 // Events as JSON, an object a line.
 #include "output/json.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string_view>
 
 #include "output/text.h"
-#include "util/errno_name.h"
 
 namespace trapline {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string_view kind_name(trapline_probe_kind kind) {
-    switch (kind) {
-    case TRAPLINE_ENTRY:
-        return "entry";
-    case TRAPLINE_RETURN:
-        return "return";
-    default:
-        return "call";
-    }
-}
 
 // Numbers as text: JSON's own lose what is beyond 2^53 in many readers.
 Json to_json(const FieldValue& value) {
@@ -74,13 +60,24 @@ void add_return(Json& object, std::span<const FieldValue> values) {
         return;
     }
     object["return"] = std::move(array.front());
-    const FieldValue& value = values.front();
-    const auto error =
-        value.state == FieldValue::State::number ? errno_of(value.number) : std::nullopt;
-    if (!error)
+    if (const auto error = error_of(values.front()))
+        object["errno"] = error_label(*error);
+}
+
+// A mark is no hit: what was written is all there is.
+void add_values(Json& object, const EventLayout& layout, const ClockConversion& clock,
+                const FieldValues& values) {
+    if (layout.id == TL_ID_MARK) {
+        object["text"] = to_json(values.entry.front());
         return;
-    const std::string_view name = errno_name(*error);
-    object["errno"] = name.empty() ? std::to_string(*error) : std::string(name);
+    }
+    if (!layout.at_entry)
+        object["registers"] = to_object(values.entry, layout.entry_fields);
+    else if (layout.kind != TRAPLINE_RETURN)
+        object["args"] = to_array(values.entry);
+    add_return(object, values.ret);
+    if (layout.kind == TRAPLINE_CALL)
+        object["duration_ns"] = clock.duration_ns(values.duration);
 }
 
 } // namespace
@@ -88,28 +85,24 @@ void add_return(Json& object, std::span<const FieldValue> values) {
 void JsonPrinter::print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                         std::string& out) {
     const std::array<char, 4> flags = flag_characters(event.flags);
-    const auto* comm_end = std::find(event.comm.begin(), event.comm.end(), '\0');
     Json object;
 
+    if (!trace_.empty()) {
+        object["trace"] = trace_;
+        object["realtime_ns"] = clock.to_realtime_ns(event.ticks);
+    }
     object["time_ns"] = clock.to_monotonic_ns(event.ticks);
     object["cpu"] = event.cpu;
     object["pid"] = event.tgid;
     object["tid"] = event.tid;
-    object["comm"] = std::string(event.comm.begin(), comm_end);
+    object["comm"] = comm_of(event);
     object["flags"] = std::string_view(flags.data(), flags.size());
     object["event"] = layout.name;
-    object["kind"] = kind_name(layout.kind);
-    if (!decode_fields(layout, event.fields, values_)) {
+    object["kind"] = event_kind(layout);
+    if (decode_fields(layout, event.fields, values_))
+        add_values(object, layout, clock, values_);
+    else
         object["error"] = "the record is not what its event's layout says";
-    } else {
-        if (!layout.at_entry)
-            object["registers"] = to_object(values_.entry, layout.entry_fields);
-        else if (layout.kind != TRAPLINE_RETURN)
-            object["args"] = to_array(values_.entry);
-        add_return(object, values_.ret);
-        if (layout.kind == TRAPLINE_CALL)
-            object["duration_ns"] = clock.duration_ns(values_.duration);
-    }
     if (event.straggler)
         object["late"] = true;
     // ASCII only: a terminal obeys some control characters in UTF-8 as well.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "output/printer.h"
 #include "trace/fields.h"
@@ -11,10 +12,14 @@ namespace trapline {
 
 class JsonPrinter : public Printer {
 public:
+    // Not empty: one of several traces. Its events say so, and when it was in real time.
+    explicit JsonPrinter(std::string trace = {}) : trace_(std::move(trace)) {}
+
     void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                std::string& out) override;
 
 private:
+    std::string trace_;
     FieldValues values_;
 };
 

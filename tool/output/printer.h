@@ -2,10 +2,13 @@
 // What turns events into output, whatever its form.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "trace/clock.h"
 #include "trace/event.h"
+#include "trace/fields.h"
 
 namespace trapline {
 
@@ -20,5 +23,12 @@ public:
     virtual void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                        std::string& out) = 0;
 };
+
+// What all forms say alike.
+std::string_view kind_name(trapline_probe_kind kind);         // "entry", "return", "call"
+std::string_view event_kind(const EventLayout& layout);       // the same, or "mark"
+std::string_view comm_of(const Event& event);                 // up to its NUL; any bytes
+std::optional<unsigned> error_of(const FieldValue& returned); // by the rule of errno_of()
+std::string error_label(unsigned error);                      // "ENOENT", or the number
 
 } // namespace trapline

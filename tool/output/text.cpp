@@ -2,7 +2,6 @@
 // Events as lines for people, in the form that ftrace and perf made known.
 #include "output/text.h"
 
-#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <iterator>
@@ -63,9 +62,7 @@ void append_duration(std::string& out, std::uint64_t ns) {
         fmt::format_to(std::back_inserter(out), "{} s", ns / s);
 }
 
-void append_comm(std::string& out, const std::array<char, TL_COMM_SIZE>& comm) {
-    const auto* end = std::find(comm.begin(), comm.end(), '\0');
-    std::string_view name(comm.data(), static_cast<std::size_t>(end - comm.begin()));
+void append_comm(std::string& out, std::string_view name) {
     if (name.empty())
         name = "<...>"; // as ftrace calls a task that it lost the name of
     const std::size_t from = out.size();
@@ -123,11 +120,19 @@ void append_values(std::string& out, std::span<const FieldValue> values,
             out += named ? " " : ", ";
         first = false;
         if (named) {
-            out += fields[i].name;
+            append_escaped(out, fields[i].name);
             out += '=';
         }
         append_value(out, values[i]);
     }
+}
+
+// A mark's text ends its line: no quotes are needed to see where it does.
+void append_mark(std::string& out, const FieldValue& text) {
+    if (text.state == FieldValue::State::whole)
+        append_escaped(out, text.text);
+    else
+        append_value(out, text);
 }
 
 void append_return(std::string& out, std::span<const FieldValue> values, bool colour) {
@@ -137,8 +142,7 @@ void append_return(std::string& out, std::span<const FieldValue> values, bool co
             continue;
         out += first ? " = " : ", ";
         first = false;
-        const auto error =
-            value.state == FieldValue::State::number ? errno_of(value.number) : std::nullopt;
+        const auto error = error_of(value);
         if (!error) {
             append_value(out, value);
             continue;
@@ -180,6 +184,11 @@ std::array<char, 4> flag_characters(std::uint16_t flags) {
     return shown;
 }
 
+std::string seconds_text(std::uint64_t ns) {
+    const std::uint64_t us = ns / 1000;
+    return fmt::format("{}.{:06}", us / 1'000'000, us % 1'000'000);
+}
+
 std::string duration_text(std::uint64_t ns) {
     std::string text;
     append_duration(text, ns);
@@ -189,17 +198,23 @@ std::string duration_text(std::uint64_t ns) {
 void TextPrinter::print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                         std::string& out) {
     const std::array<char, 4> flags = flag_characters(event.flags);
-    const std::uint64_t us = clock.to_monotonic_ns(event.ticks) / 1000;
+    const std::uint64_t us =
+        (prefix_.empty() ? clock.to_monotonic_ns(event.ticks) : clock.to_realtime_ns(event.ticks)) /
+        1000;
 
-    append_comm(out, event.comm);
+    out += prefix_;
+    append_comm(out, comm_of(event));
     fmt::format_to(std::back_inserter(out), "-{:<7} [{:03}] {} {:6}.{:06}: ", event.tid, event.cpu,
                    std::string_view(flags.data(), flags.size()), us / 1'000'000, us % 1'000'000);
     {
         const Coloured coloured(out, colour_, bold);
-        out += layout.name;
+        append_escaped(out, layout.name);
     }
     if (!decode_fields(layout, event.fields, values_)) {
         out += ": (the record is not what its event's layout says)";
+    } else if (layout.id == TL_ID_MARK) {
+        out += ": ";
+        append_mark(out, values_.entry.front());
     } else if (!layout.at_entry) {
         out += ": ";
         append_values(out, values_.entry, layout.entry_fields, true);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "output/printer.h"
 #include "trace/fields.h"
@@ -13,18 +14,25 @@ namespace trapline {
 
 class TextPrinter : public Printer {
 public:
-    explicit TextPrinter(bool colour = false) : colour_(colour) {}
+    // `prefix`, if not empty: before each line, it is one of several traces, and the times are
+    // those of CLOCK_REALTIME.
+    explicit TextPrinter(bool colour = false, std::string prefix = {})
+        : colour_(colour), prefix_(std::move(prefix)) {}
 
     void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                std::string& out) override;
 
 private:
     bool colour_;
+    std::string prefix_;
     FieldValues values_;
 };
 
 // ftrace's four: interrupts, need-resched, kind of context, preemption depth; "d..1".
 std::array<char, 4> flag_characters(std::uint16_t flags);
+
+// Seconds with six digits, cut, not rounded, as the events' lines show their times.
+std::string seconds_text(std::uint64_t ns);
 
 // "999 ns", "12.3 us", "4.6 ms", "1.2 s".
 std::string duration_text(std::uint64_t ns);

@@ -5,13 +5,16 @@
 #include <string>
 #include <string_view>
 
-#include "command/events.h"
+#include "util/alarm.h"
 #include "util/fd.h"
 
 namespace trapline {
 
 // The reader of our output has gone: not an error, but the end.
 class OutputClosed {};
+
+// What follows that: we end quietly, as anybody who writes to a pipe that nobody reads.
+void die_of_closed_output();
 
 // cancel() was called while the reader kept us waiting.
 class OutputCancelled {};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // Where events go.
-#include "command/output_file.h"
+#include "output/output_file.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -26,6 +27,15 @@ bool is_regular(int fd) {
 }
 
 } // namespace
+
+void die_of_closed_output() {
+    (void)std::signal(SIGPIPE, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    (void)raise(SIGPIPE);
+}
 
 OutputFile::OutputFile(const std::string& path)
     : name_(path.empty() ? "standard output" : path), fd_(STDOUT_FILENO) {

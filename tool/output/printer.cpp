@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+// What turns events into output, whatever its form.
+#include "output/printer.h"
+
+#include <algorithm>
+
+#include "util/errno_name.h"
+
+namespace trapline {
+
+std::string_view kind_name(trapline_probe_kind kind) {
+    switch (kind) {
+    case TRAPLINE_ENTRY:
+        return "entry";
+    case TRAPLINE_RETURN:
+        return "return";
+    default:
+        return "call";
+    }
+}
+
+std::string_view event_kind(const EventLayout& layout) {
+    return layout.id == TL_ID_MARK ? "mark" : kind_name(layout.kind);
+}
+
+std::string_view comm_of(const Event& event) {
+    const auto* end = std::find(event.comm.begin(), event.comm.end(), '\0');
+    return {event.comm.data(), static_cast<std::size_t>(end - event.comm.begin())};
+}
+
+std::optional<unsigned> error_of(const FieldValue& returned) {
+    return returned.state == FieldValue::State::number ? errno_of(returned.number) : std::nullopt;
+}
+
+std::string error_label(unsigned error) {
+    const std::string_view name = errno_name(error);
+    return name.empty() ? std::to_string(error) : std::string(name);
+}
+
+} // namespace trapline
