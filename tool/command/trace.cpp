@@ -14,6 +14,7 @@
 #include "output/json.h"
 #include "output/output_file.h"
 #include "output/text.h"
+#include "util/alarm.h"
 
 namespace trapline {
 
