@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command/trace.h"
+#include "report/report.h"
 #include "shared/trapline.h"
 #include "util/error.h"
 
@@ -23,6 +24,7 @@ struct Command {
 constexpr Command commands[] = {
     {"trace", "show what kernel functions are asked and answer, as it happens",
      trapline::trace_command},
+    {"report", "show what was recorded", trapline::report_command},
 };
 
 void print_help(std::FILE* to) {
