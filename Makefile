@@ -74,12 +74,14 @@ install:
 	install -D -m 0755 $(B)/bin/trapline $(DESTDIR)$(PREFIX)/sbin/trapline
 	install -D -m 0644 docs/trapline.8 $(DESTDIR)$(PREFIX)/share/man/man8/trapline.8
 	install -D -m 0644 docs/trapline-trace.8 $(DESTDIR)$(PREFIX)/share/man/man8/trapline-trace.8
+	install -D -m 0644 docs/trapline-report.8 $(DESTDIR)$(PREFIX)/share/man/man8/trapline-report.8
 	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
 	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/trapline $(DESTDIR)$(PREFIX)/share/man/man8/trapline.8 \
 		$(DESTDIR)$(PREFIX)/share/man/man8/trapline-trace.8 \
+		$(DESTDIR)$(PREFIX)/share/man/man8/trapline-report.8 \
 		$(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
 	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
 

@@ -11,6 +11,7 @@
 #include "command/mark.h"
 #include "command/record.h"
 #include "command/trace.h"
+#include "report/report.h"
 #include "shared/trapline.h"
 #include "util/error.h"
 
@@ -27,6 +28,7 @@ constexpr Command commands[] = {
      trapline::trace_command},
     {"record", "write to disk what kernel functions are asked and answer",
      trapline::record_command},
+    {"report", "show what was recorded", trapline::report_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
 };
 
