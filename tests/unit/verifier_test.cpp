@@ -220,6 +220,7 @@ TEST(Verifier, StatesTheLeastThatAnAcceptedHitStores) {
         {{imm, put(0, 8), string, accept}, 12}, // it may be empty
         // The shorter way.
         {{imm, jump(TL_OP_JEQ, 0, 0, 1), put(0, 8), put(0, 4), accept}, 4},
+        {{imm, jump(TL_OP_JEQ, 0, 0, 2), put(0, 8), jump(TL_OP_JMP, 0, 0, 1), imm, accept}, 0},
         {{imm, put(0, 8), jump(TL_OP_JEQ, 0, 0, 1), accept, put(0, 8), accept}, 8},
         {{imm, put(0, 8), jump(TL_OP_JEQ, 0, 0, 2), put(0, 8), accept, accept}, 8},
         // Of what is rejected nothing is kept, so nobody counts on it.
