@@ -333,6 +333,8 @@ void Model::run_writer() {
             recorded_.push_back(step.attempt);
         } else {
             dropped_++;
+            if (w.cur != w.limit || head_.back().value != w.next)
+                complain("a record was dropped with a chunk open", w.next);
         }
         // Which chunk that closed: the open one (also where no other could be opened, and
         // then the loss is none of its own), or the one that finish made.
