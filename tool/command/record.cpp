@@ -100,7 +100,7 @@ void Record::say_what_was_written(const Ending& ending, std::span<const RingTota
     const std::uint64_t overwritten = sum(rings, &RingTotals::overwritten);
     const std::uint64_t unread = sum(rings, &RingTotals::unread);
     if (!directory_.created()) {
-        say(fmt::format("trapline: nothing was written: {}\n", ending.cause));
+        say("trapline: nothing was written: COMMAND succeeded\n");
         return;
     }
     say(fmt::format("trapline: {}{} events in {} ({:.1f} MiB){}{}\n",

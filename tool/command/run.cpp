@@ -131,7 +131,7 @@ void Run::let_go(std::string_view doing) {
 void Run::command_ended(Ending& ending) {
     ending.status = child_->ended();
     if (ending.status)
-        ending.cause = fmt::format("COMMAND ended with status {}", *ending.status);
+        ending.cause = fmt::format("COMMAND (status {})", *ending.status);
 }
 
 // Ours to hand on, unless the terminal gave it to COMMAND too. The second one ends us
@@ -198,7 +198,7 @@ Ending Run::wait(std::span<const Watch> watches, const Tick& tick) {
             if (fds[i].revents)
                 watched_.drop(fds[i].fd);
         if (!child_ && !options_.pids.empty() && watched_.empty()) {
-            ending.cause = "the traced processes ended";
+            ending.cause = "the end of the traced processes";
             return ending;
         }
     }

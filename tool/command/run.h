@@ -30,7 +30,7 @@ struct Ending {
     std::optional<int> status; // ours to exit with: COMMAND's, if there is one
     std::optional<int> signal; // that ended it while COMMAND went on
     bool by_command = false;   // COMMAND ended, and with it the run
-    std::string cause;         // "COMMAND ended with status 0", "SIGINT", "--duration", ...
+    std::string cause;         // "COMMAND (status 0)", "SIGINT", "--duration", ...
 };
 
 // Something besides that a run waits for. `came` says whether the run ends of it.

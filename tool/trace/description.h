@@ -68,7 +68,7 @@ struct RingTotals {
 // Known once the trace has ended.
 struct TraceTotals {
     ClockAnchor stop;
-    std::string ended_by; // "SIGINT", "COMMAND ended", ...
+    std::string ended_by; // as Ending::cause: "SIGINT", "COMMAND (status 0)", ...
     std::vector<ProbeTotals> probes;
     std::vector<RingTotals> rings;
 };

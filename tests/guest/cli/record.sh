@@ -33,7 +33,7 @@ plain() {
 	expect_in out '^1000$'
 	expect_is recorded "$(account read_zero recorded)" 1000
 	expect_sums
-	expect_in err '^trapline: 1000 events in trapline-data \([0-9.]+ MiB\), ended by COMMAND ended with status 7$'
+	expect_in err '^trapline: 1000 events in trapline-data \([0-9.]+ MiB\), ended by COMMAND \(status 7\)$'
 	report
 	expect_is "lines" "$(lines events .)" 1000
 	expect_every events "$head_re"'read_zero\('"$six"'\) = 0x1b39 '"$took"'$'
@@ -46,13 +46,13 @@ t "record, report: the same lines, COMMAND's status, the accounting" plain
 
 same_text() {
 	# Both at once see the same calls; only durations may differ.
-	timeout -s KILL 60 trapline record -o rec read_zero -p $$ >/dev/null 2>rec_err </dev/null &
+	timeout -s KILL 60 trapline record -o rec read_zero >/dev/null 2>rec_err </dev/null &
 	recorder=$!
 	until_true grep -q 'Ctrl-C ends' rec_err
 	trace -o traced read_zero -- tl-calls 200
 	kill -INT $recorder
 	wait $recorder || fail "record: status $?"
-	report rec
+	report --comm tl-calls rec
 	sed -E 's/ +[0-9.]+: / /; s/ <.*//' traced >one
 	sed -E 's/ +[0-9.]+: / /; s/ <.*//' events >two
 	cmp one two || fail "the texts differ: $(diff one two | head -4)"
@@ -282,7 +282,7 @@ t "a flight recorder writes the last events when COMMAND fails" flight_failure
 flight_success() {
 	record --overwrite read_zero -- tl-calls 100
 	expect_status 0
-	expect_in err 'nothing was written'
+	expect_in err 'nothing was written: COMMAND succeeded'
 	[ ! -e trapline-data ] || fail "something was written"
 	expect_sums
 }
@@ -317,9 +317,10 @@ flight_until() {
 	record --overwrite -b 64K --until 'read_null' read_zero -- sh -c 'tl-calls 20000; cat /dev/null; tl-calls 500; exit 3'
 	expect_status 3
 	expect_in err 'ended by --until'
-	expect_identity
 	expect_is "recorded" "$(ring_total written)" 20001
+	expect_is "read + overwritten" "$(($(ring_total read) + $(ring_total overwritten)))" 20001
 	report
+	expect_is lines "$(lines events .)" "$(ring_total read)"
 	tail -n 1 events | grep -q ': until:read_null(' || fail "the last is $(tail -n 1 events)"
 	# A condition that is not met ends nothing.
 	record --until 'read_zero if $arg3 == 77' read_zero -- sh -c 'tl-calls 10; head -c 77 /dev/zero >/dev/null; tl-calls 10; exit 2'
