@@ -7,6 +7,8 @@
 #   make install      module and tool, onto this machine (uninstall takes them away)
 #   make demo         boots a Debian kernel in QEMU and traces vfs_read in it
 #   make test         every check and test there is: check, unit, guest
+#   make fuzz         looks for input that the readers of recordings can't take, for
+#                     FUZZ_SECONDS each; fuzz-proof: that it finds bugs planted in them
 #   make bench        what a hit costs, in instructions, next to an empty handler
 #   make clean
 #
@@ -22,7 +24,7 @@ WERROR ?= OFF
 B := build
 release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(1)/include/generated/utsrelease.h 2>/dev/null)
 
-.PHONY: all kmod tool install uninstall demo test check unit guest bench clean
+.PHONY: all kmod tool install uninstall demo test check unit guest bench clean fuzz fuzz-proof
 .PHONY: guest-kmod demo-program guest-programs guest-kernel configure
 all: kmod tool
 
@@ -113,6 +115,23 @@ unit: deps-test configure
 
 guest: deps-test tool guest-programs guest-kernel
 	@tests/guest/all $(GUEST)
+
+# By libFuzzer, which comes with clang.
+FUZZ_SECONDS ?= 600
+.PHONY: fuzzers
+fuzzers:
+	@command -v clang++ >/dev/null || { echo "make: fuzzing needs clang and its libFuzzer" \
+		"(Debian: apt install clang)" >&2; exit 2; }
+	@mkdir -p $(B)/fuzz
+	@cmake -S . -B $(B)/fuzz -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTRAPLINE_FUZZ=ON \
+		-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ >/dev/null
+	@cmake --build $(B)/fuzz -j$(shell nproc) --target fuzzers
+
+fuzz: fuzzers
+	@tests/fuzz/run $(CURDIR)/$(B)/fuzz $(FUZZ_SECONDS)
+
+fuzz-proof: fuzzers
+	@tests/fuzz/prove $(CURDIR)/$(B)/fuzz
 
 bench: deps-test tool guest-programs guest-kernel
 	@qemu/run --kernel $(GUEST) --icount --mem 1024 -- tl-cost

@@ -80,7 +80,7 @@ bool StreamReader::read_header(std::uint64_t at, PacketHeader& header, std::stri
 std::optional<std::uint64_t> StreamReader::scan(std::uint64_t from) {
     const std::uint32_t magic = TL_CTF_MAGIC;
     std::string why;
-    packet_.resize(TRAPLINE_CHUNK_MAX);
+    packet_.resize(std::min<std::uint64_t>(TRAPLINE_CHUNK_MAX, size_ - std::min(from, size_)));
     for (;;) {
         const std::size_t got = read_at(from, packet_);
         if (got < sizeof(magic))

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+// Makes the fuzzers' seeds, with the real writers; or checks that those there are still what
+// it would make, for seeds of an older form are soon refused, and lead a fuzzer nowhere.
+//
+//   make_corpus [--check] recording|metadata DIRECTORY
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "../unit/ring_fixture.h"
+#include "fuzz.h"
+#include "recording/packet.h"
+#include "stream_layouts.h"
+#include "trace/ctf_metadata.h"
+
+using namespace trapline;
+using test::number_field;
+using test::string_field;
+using test::task;
+using test::TestRing;
+
+namespace {
+
+using Seeds = std::map<std::string, std::string>;
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint64_t ring_size = 1024; // chunks of 256 bytes: fuzzers like small inputs
+
+Bytes operator+(Bytes a, const Bytes& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+// The whole of a ring that was never read, behind the byte that chooses the layouts.
+std::string stream(char layouts, TestRing& ring) {
+    if (ring.writer.cur != ring.writer.limit)
+        ring.finish(ring.writer.last);
+    return layouts + std::string(reinterpret_cast<const char*>(ring.data()), ring.writer.next);
+}
+
+std::string numbers_and_texts() {
+    TestRing ring(ring_size, 1);
+    for (std::uint64_t i = 0; i < 8; i++) {
+        ring.write(1, 1000 + i, task(7, 6, "cat"), number_field(i));
+        ring.write(2, 1000 + i, task(8, 6, "dog"), string_field("text" + std::to_string(i)));
+    }
+    return stream(1, ring);
+}
+
+std::string calls() {
+    TestRing ring(ring_size, 2);
+    const Bytes fields = number_field(5) + Bytes{1, 0, 0, 0, 1, 0, 0, 0} + number_field(100) +
+                         Bytes{9, 0, 0, 0} + string_field("one") + string_field("", TL_STR_NULL);
+    ring.write(1, 1000, task(7, 6, "cat"), fields, TL_IRQS_OFF);
+    ring.write(300, 1000 + (5ULL << 32), task(7, 6, "cat"), {2, 1, 0, 0});
+    ring.write(301, 1001 + (5ULL << 32), task(7, 6, "cat"), {});
+    return stream(2, ring);
+}
+
+std::string marks() {
+    TestRing ring(ring_size, 0);
+    ring.write(TL_ID_MARK, 1ULL << 50, task(7, 6, "sh"), string_field("here it is"));
+    ring.write(TL_ID_MARK, 1ULL << 51, task(7, 6, "sh"), string_field("four", TL_STR_CUT));
+    return stream(0, ring);
+}
+
+std::string losses() {
+    std::string bytes = numbers_and_texts();
+    const EmptyPacket end = empty_packet({.begin = 5000,
+                                          .end = 6000,
+                                          .events_discarded = 7,
+                                          .sequence = 4,
+                                          .first_event = 20,
+                                          .cpu = 1});
+    return bytes.append(reinterpret_cast<const char*>(end.data()), end.size());
+}
+
+Seeds recording_seeds() {
+    Seeds seeds;
+    seeds["numbers_and_texts"] = numbers_and_texts();
+    seeds["calls"] = calls();
+    seeds["marks"] = marks();
+    seeds["losses"] = losses();
+    seeds["truncated"] = numbers_and_texts().substr(0, 400);
+    seeds["garbage_first"] = numbers_and_texts().insert(1, "0123456789abcdef");
+    return seeds;
+}
+
+TraceDescription small() {
+    TraceDescription description;
+    description.version = "1.2.3";
+    description.clock = {"tsc", 2'000'000'000,
+                         ClockAnchor{.ticks = 1, .monotonic_ns = 2, .realtime_ns = 3}};
+    return description;
+}
+
+TraceDescription full() {
+    TraceDescription description = small();
+    description.kernel = {"Linux", "6.1", "#1", "x86_64", "host", "boot"};
+    description.command = {"cat", "*/", "caf\xc3\xa9"};
+    description.layouts = fuzz::stream_layouts()[1];
+    description.layouts.push_back(fuzz::make_layout(
+        3, "call", TRAPLINE_CALL, {{"half", FieldType::raw, 2}, {"faults", FieldType::faults, 4}},
+        {{"return", FieldType::raw, 8}}));
+    description.probes = {{1, "f", "f", 0, 0xffffffff81000000, 0, TRAPLINE_TRIGGER_NONE},
+                          {3, "g+4", "g", 4, 0, 7, TRAPLINE_TRIGGER_STOP}};
+    description.symbols = {{0xffffffff81000000, "f"}};
+    TraceTotals& totals = description.totals.emplace();
+    totals.stop = {3'000'000'000, 1'500'000'002, 4};
+    totals.ended_by = "SIGINT";
+    ProbeTotals probe;
+    probe.id = 3;
+    probe.pending = {{.tid = 1, .tgid = 2, .age = 3, .comm = "cat"}};
+    totals.probes = {probe};
+    totals.rings.resize(1);
+    totals.rings[0].written = 5;
+    return description;
+}
+
+std::string only_description(const TraceDescription& description) {
+    const std::string text = ctf_metadata(description);
+    return text.substr(text.find("\n/* trapline: "));
+}
+
+Seeds metadata_seeds() {
+    TraceDescription returns = small();
+    returns.layouts = {
+        fuzz::make_layout(2, "return", TRAPLINE_RETURN, {}, {{"return", FieldType::raw, 8}})};
+    Seeds seeds;
+    seeds["small"] = only_description(small());
+    seeds["full"] = only_description(full());
+    seeds["returns"] = only_description(returns);
+    seeds["whole_file"] = ctf_metadata(small());
+    return seeds;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const bool check = !arguments.empty() && arguments.front() == "--check";
+    MUST(arguments.size() == (check ? 3 : 2));
+    const std::string& kind = arguments[arguments.size() - 2];
+    const std::filesystem::path directory = arguments.back();
+    MUST(kind == "recording" || kind == "metadata");
+
+    int wrong = 0;
+    for (const auto& [name, bytes] : kind == "recording" ? recording_seeds() : metadata_seeds()) {
+        if (!check) {
+            std::ofstream(directory / name, std::ios::binary) << bytes;
+        } else if (read_file(directory / name) != bytes) {
+            std::fprintf(stderr, "%s is not what make_corpus makes now: run it on %s\n",
+                         name.c_str(), directory.c_str());
+            wrong = 1;
+        }
+    }
+    return wrong;
+}
