@@ -119,7 +119,7 @@ guest: deps-test tool guest-programs guest-kernel
 # By libFuzzer, which comes with clang.
 FUZZ_SECONDS ?= 600
 .PHONY: fuzzers
-fuzzers:
+fuzzers: deps-test
 	@command -v clang++ >/dev/null || { echo "make: fuzzing needs clang and its libFuzzer" \
 		"(Debian: apt install clang)" >&2; exit 2; }
 	@mkdir -p $(B)/fuzz

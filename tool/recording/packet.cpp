@@ -69,8 +69,8 @@ EmptyPacket empty_packet(const PacketHeader& header) {
     packet.stream_id = TL_STREAM_ID;
     packet.timestamp_begin = header.begin;
     packet.timestamp_end = header.end;
-    packet.content_size = TL_PACKET_SIZE * 8;
-    packet.packet_size = TL_PACKET_SIZE * 8;
+    packet.content_size = std::uint64_t{TL_PACKET_SIZE} * 8;
+    packet.packet_size = packet.content_size;
     packet.events_discarded = header.events_discarded;
     packet.packet_seq_num = header.sequence;
     packet.first_event = header.first_event;
