@@ -331,7 +331,7 @@ int tl_session_metadata(struct tl_session *session, u64 offset, const void *data
 		return -EBUSY;
 	}
 	if (offset + bytes > TRAPLINE_METADATA_MAX) {
-		*text = "metadata is 1 MiB at most";
+		*text = "metadata is 64 MiB at most";
 		return -E2BIG;
 	}
 	if (!session->metadata)

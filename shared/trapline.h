@@ -38,7 +38,7 @@
  *             pid's former owner, and not recorded.
  *   METADATA      FD OFFSET DATA
  *     Stores a piece of the trace's CTF metadata, for whoever reads the rings
- *     out of a memory image. Pieces in order; 1 MiB at most; before START.
+ *     out of a memory image. Pieces in order; 64 MiB at most; before START.
  *   PROBE_ADD     FD PROBES
  *     PROBES: nest of TRAPLINE_A_PROBE, each a nest of trapline_probe_attr:
  *       KIND, EVENT_ID, and SYMBOL [OFFSET] or ADDRESS [SYMBOL] [OFFSET];
@@ -100,7 +100,7 @@
 #define TRAPLINE_RING_MAX	1073741824UL
 #define TRAPLINE_RING_DEFAULT	1048576UL
 #define TRAPLINE_CHUNK_MAX	65536UL	/* chunk = min(this, ring / 4) */
-#define TRAPLINE_METADATA_MAX	1048576UL
+#define TRAPLINE_METADATA_MAX	67108864UL
 #define TRAPLINE_METADATA_PIECE	32768
 #define TRAPLINE_MAXACTIVE_MAX	65536
 #define TRAPLINE_PROBES_MAX	65533		/* per session: event ids */

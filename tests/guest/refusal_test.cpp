@@ -346,10 +346,10 @@ TEST_F(RefusalTest, Metadata) {
     std::uint64_t at = 100;
     for (; at + TRAPLINE_METADATA_PIECE <= TRAPLINE_METADATA_MAX; at += TRAPLINE_METADATA_PIECE)
         ASSERT_EQ(refusal(channel_, piece(at, TRAPLINE_METADATA_PIECE)).code, 0);
-    expect_refused(piece(at, TRAPLINE_METADATA_PIECE), E2BIG, "1 MiB");
+    expect_refused(piece(at, TRAPLINE_METADATA_PIECE), E2BIG, "64 MiB");
     EXPECT_EQ(refusal(channel_, piece(at, TRAPLINE_METADATA_MAX - at)).code, 0);
     at = TRAPLINE_METADATA_MAX;
-    expect_refused(piece(at, 1), E2BIG, "1 MiB");
+    expect_refused(piece(at, 1), E2BIG, "64 MiB");
     session_.start();
     expect_refused(piece(at, 1), EBUSY, "before the session is started");
     session_.stop();

@@ -138,6 +138,18 @@ options_hold() {
 	record --user nobody read_zero -- tl-calls 1
 	expect_status 0
 }
+many_probes() {
+	# Several thousand, whose description is larger than a mebibyte.
+	local i=0
+	while [ $i -lt 1100 ]; do echo "kprobe:read_zero kprobe:vfs_read kprobe:read_null"; i=$((i + 1)); done >probes
+	# shellcheck disable=SC2046 # one word each
+	record -b 4M $(cat probes) -- tl-calls 1
+	expect_status 0
+	report --probe read_zero
+	expect_is lines "$(lines events 'tl-calls-.*: read_zero\(.*0x1b39')" 1100
+}
+t "3300 probes, most at one place" many_probes
+
 t "record takes trace's options, and refuses as it does" options_hold
 
 ctrl_c() {
@@ -268,14 +280,14 @@ expect_identity() {
 }
 
 flight_failure() {
-	record --overwrite -b 64K read_zero -- sh -c 'tl-calls 30000; exec 3</dev/zero; head -c 77 <&3 >/dev/null; exit 5'
+	record --overwrite -b 64K read_zero -- sh -c 'tl-calls 30000; dd if=/dev/zero of=/dev/null bs=77 count=1 2>/dev/null; exit 5'
 	expect_status 5
 	expect_is dropped "$(account read_zero dropped)" 0
 	[ "$(ring_total overwritten)" -gt 20000 ] || fail "only $(ring_total overwritten) overwritten"
 	expect_identity
 	expect_in err 'older ones were overwritten'
 	[ "$(lines events .)" -gt 500 ] || fail "only $(lines events .) lines"
-	tail -n 1 events | grep -q 'head-' || fail "the last event is not there: $(tail -n 1 events)"
+	tail -n 1 events | grep -q 'dd-' || fail "the last event is not there: $(tail -n 1 events)"
 }
 t "a flight recorder writes the last events when COMMAND fails" flight_failure
 
@@ -323,7 +335,7 @@ flight_until() {
 	expect_is lines "$(lines events .)" "$(ring_total read)"
 	tail -n 1 events | grep -q ': until:read_null(' || fail "the last is $(tail -n 1 events)"
 	# A condition that is not met ends nothing.
-	record --until 'read_zero if $arg3 == 77' read_zero -- sh -c 'tl-calls 10; head -c 77 /dev/zero >/dev/null; tl-calls 10; exit 2'
+	record --until 'read_zero if $arg3 == 77' read_zero -- sh -c 'tl-calls 10; dd if=/dev/zero of=/dev/null bs=77 count=1 2>/dev/null; tl-calls 10; exit 2'
 	expect_status 2
 	expect_in err 'ended by --until'
 	report
