@@ -72,18 +72,18 @@ guest-kernel:
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@if grep -n 'warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
+PAGES := trapline trapline-trace trapline-record trapline-report trapline-mark
+MAN8 = $(DESTDIR)$(PREFIX)/share/man/man8
+
 install:
 	install -D -m 0755 $(B)/bin/trapline $(DESTDIR)$(PREFIX)/sbin/trapline
-	install -D -m 0644 docs/trapline.8 $(DESTDIR)$(PREFIX)/share/man/man8/trapline.8
-	install -D -m 0644 docs/trapline-trace.8 $(DESTDIR)$(PREFIX)/share/man/man8/trapline-trace.8
-	install -D -m 0644 docs/trapline-report.8 $(DESTDIR)$(PREFIX)/share/man/man8/trapline-report.8
+	install -d $(MAN8)
+	install -m 0644 $(PAGES:%=docs/%.8) $(MAN8)
 	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
 	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/sbin/trapline $(DESTDIR)$(PREFIX)/share/man/man8/trapline.8 \
-		$(DESTDIR)$(PREFIX)/share/man/man8/trapline-trace.8 \
-		$(DESTDIR)$(PREFIX)/share/man/man8/trapline-report.8 \
+	rm -f $(DESTDIR)$(PREFIX)/sbin/trapline $(PAGES:%=$(MAN8)/%.8) \
 		$(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
 	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
 
