@@ -26,6 +26,7 @@ Signals::Signals(std::span<const int> more) {
     for (const int number : more)
         sigaddset(&set, number);
     inherited_pipe_ignored_ = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+    inherited_size_ignored_ = std::signal(SIGXFSZ, SIG_IGN) == SIG_IGN;
     pthread_sigmask(SIG_BLOCK, &set, &inherited_mask_);
     fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!fd_)

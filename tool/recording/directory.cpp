@@ -216,8 +216,8 @@ StreamFile& RecordingDirectory::stream(std::uint32_t cpu) {
     return streams_.emplace_back(std::move(file), cpu, fmt::format("{}/{}", path_, name));
 }
 
-std::uint64_t RecordingDirectory::size() const {
-    std::uint64_t size = metadata_size_;
+std::uint64_t RecordingDirectory::streams_size() const {
+    std::uint64_t size = 0;
     for (const StreamFile& stream : streams_)
         size += stream.size();
     return size;

@@ -37,8 +37,9 @@ public:
     // The stream of `cpu`, made when first asked for; it stays where it is.
     StreamFile& stream(std::uint32_t cpu);
 
-    // Bytes of all streams, and of the metadata as written last.
-    std::uint64_t size() const;
+    // Bytes of all streams, and with the metadata as written last.
+    std::uint64_t streams_size() const;
+    std::uint64_t size() const { return metadata_size_ + streams_size(); }
 
     // Error if the directory or a stream in it is not there any more.
     void check_present() const;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // From rings to disk: each finished chunk as it stands.
-#include "command/chunk_writer.h"
+#include "recording/chunk_writer.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "util/error.h"
 
@@ -25,14 +24,13 @@ PacketHeader header_of(std::span<const std::byte> packet, std::uint32_t cpu) {
 
 } // namespace
 
-ChunkWriter::ChunkWriter(std::vector<RingMapping> rings, RecordingDirectory& directory,
+ChunkWriter::ChunkWriter(std::span<const RingOfCpu> rings, RecordingDirectory& directory,
                          std::uint64_t max_size)
     : directory_(directory),
       max_size_(max_size == 0 ? std::numeric_limits<std::uint64_t>::max() : max_size) {
-    for (RingMapping& mapping : rings) {
-        const RingReader reader(mapping.memory(), mapping.cpu());
-        rings_.push_back({std::move(mapping), reader, std::nullopt});
-    }
+    for (const RingOfCpu& ring : rings)
+        rings_.push_back({RingReader(ring.memory, ring.cpu), ring.memory.size,
+                          ring.memory.control->chunk_size, std::nullopt});
 }
 
 bool ChunkWriter::write_finished() {
@@ -42,19 +40,19 @@ bool ChunkWriter::write_finished() {
 
 // No more than a ring holds: what is written meanwhile is for the next time.
 bool ChunkWriter::write_finished(Ring& ring) {
-    const std::uint64_t chunk = ring.mapping.memory().control->chunk_size;
-    std::uint64_t left = ring.mapping.memory().size;
+    std::uint64_t left = ring.size;
     while (left != 0) {
         std::span<const std::byte> chunks = ring.reader.finished();
         if (chunks.empty())
             return true;
         const std::uint64_t size = directory_.size();
-        const std::uint64_t room = size < max_size_ ? (max_size_ - size) / chunk * chunk : 0;
+        const std::uint64_t room =
+            size < max_size_ ? (max_size_ - size) / ring.chunk_size * ring.chunk_size : 0;
         chunks = chunks.first(std::min<std::uint64_t>({chunks.size(), left, room}));
         if (chunks.empty())
             return false;
         directory_.stream(ring.reader.cpu()).append(chunks);
-        ring.last = header_of(chunks.last(chunk), ring.reader.cpu());
+        ring.last = header_of(chunks.last(ring.chunk_size), ring.reader.cpu());
         ring.reader.release_chunks(chunks.size());
         left -= chunks.size();
     }
