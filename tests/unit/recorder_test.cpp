@@ -154,9 +154,11 @@ TEST_F(RecorderTest, TheSizeIsNeverPassed) {
     EXPECT_EQ(directory->size(), metadata + 2 * chunk);
     ring.finish(9000);
     EXPECT_FALSE(writer.write_rest({.ticks = 9000}));
-    EXPECT_EQ(directory->size(), metadata + 2 * chunk);
+    EXPECT_EQ(directory->size(), metadata + 2 * chunk + TL_PACKET_SIZE);
     const RingTotals totals = writer.totals().front();
     EXPECT_EQ(numbers().size(), totals.read);
+    EXPECT_EQ(gap(&Gap::dropped), 5000 - recorded) << "what was dropped is told all the same";
+    EXPECT_EQ(gap(&Gap::overwritten), 0U);
     EXPECT_EQ(totals.read + totals.unread, recorded);
     EXPECT_GT(totals.unread, 0U);
 }

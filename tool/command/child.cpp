@@ -47,6 +47,8 @@ std::string find_command(const std::string& name) {
     if (name.find('/') != std::string::npos) {
         if (access(name.c_str(), F_OK) != 0)
             throw CommandError(fmt::format("{}: not found", name), 127);
+        if (!is_file(name) || access(name.c_str(), X_OK) != 0)
+            throw CommandError(fmt::format("{}: not executable", name), 126);
         return name;
     }
     const char* variable = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe)

@@ -18,6 +18,7 @@
 #include "recording/chunk_writer.h"
 #include "recording/flight_recorder.h"
 #include "trace/ctf_metadata.h"
+#include "util/size.h"
 
 namespace trapline {
 
@@ -92,7 +93,7 @@ protected:
 
     bool until_hit();
     std::uint64_t size_limit() const; // of streams and the first metadata; 0: none
-    void write_metadata() { directory_.write_metadata(run_.description()); }
+    void create();
 
     const RecordOptions& options_;
     RecordingDirectory directory_;
@@ -104,6 +105,14 @@ private:
     void conclude(const Ending& ending, const ClockAnchor& stop, bool failed);
     void say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const;
 };
+
+// The directory, with room for the accounting that it is to hold.
+void Record::create() {
+    directory_.create();
+    directory_.write_metadata(run_.description());
+    directory_.reserve_metadata(directory_.size() +
+                                metadata_growth(run_.description(), rings_.size()));
+}
 
 std::uint64_t Record::size_limit() const {
     if (options_.max_size == 0)
@@ -132,8 +141,10 @@ void Record::say_what_was_written(const Ending& ending, std::span<const RingTota
     const std::uint64_t overwritten = sum(rings, &RingTotals::overwritten);
     const std::uint64_t unread = sum(rings, &RingTotals::unread);
     if (!directory_.created()) {
-        say(wanted(ending) ? "trapline: nothing was written\n"
-                           : "trapline: nothing was written: COMMAND succeeded\n");
+        say(wanted(ending)
+                ? fmt::format("trapline: nothing was written, {} recorded events are lost\n",
+                              unread)
+                : "trapline: nothing was written: COMMAND succeeded\n");
         return;
     }
     say(fmt::format("trapline: {}{} events in {} ({:.1f} MiB){}{}\n",
@@ -184,6 +195,8 @@ int Record::run() {
         run_.let_go("recording");
         ending = wait();
     } catch (const CommandError&) {
+        if (directory_.created())
+            directory_.withdraw();
         throw;
     } catch (const Error& error) {
         say_error(error);
@@ -201,6 +214,8 @@ int Record::run() {
         say_error(error);
         failed = true;
     }
+    if (full_)
+        ending.cause = "--max-size";
     const std::vector<RingTotals> rings = totals();
     const bool unread = sum(rings, &RingTotals::unread) != 0 && wanted(ending);
     const bool lost = run_.account() || unread;
@@ -221,9 +236,8 @@ public:
 
 private:
     void begin() override {
-        directory_.create();
-        write_metadata();
         rings_ = map_rings(run_.session(), run_.cpus());
+        create();
         writer_.emplace(memory_of(rings_), directory_, size_limit());
     }
 
@@ -251,7 +265,7 @@ private:
     }
 
     void write_rest(const Ending&, const ClockAnchor& stop) override {
-        if (!full_ && !writer_->write_rest(stop))
+        if (!writer_->write_rest(stop))
             full_ = true;
     }
 
@@ -269,6 +283,18 @@ private:
     void begin() override {
         rings_ = map_rings(run_.session(), run_.cpus());
         recorder_.emplace(memory_of(rings_), run_.layouts(), directory_, size_limit());
+        // The last events are those of every ring, or they are not the last.
+        if (!has_room(ctf_metadata(run_.description()).size()))
+            throw Error(fmt::format("--max-size: {} is less than the rings hold: {} of {}",
+                                    format_size(options_.max_size), rings_.size(),
+                                    format_size(rings_.front().memory().size)),
+                        "allow more, or take a smaller --buffer-size");
+    }
+
+    // For all that the rings can hold, behind `size` bytes.
+    bool has_room(std::uint64_t size) const {
+        return options_.max_size == 0 ||
+               size + rings_.size() * rings_.front().memory().size <= size_limit();
     }
 
     Ending wait() override {
@@ -308,14 +334,13 @@ private:
         if (!write_new())
             return false;
         say(fmt::format("trapline: snapshot in {}: {}\n", directory_.path(), cause));
-        return true;
+        full_ = !has_room(directory_.size());
+        return !full_;
     }
 
     bool write_new() {
-        if (!directory_.created()) {
-            directory_.create();
-            write_metadata();
-        }
+        if (!directory_.created())
+            create();
         full_ = !recorder_->write_new();
         return !full_;
     }
@@ -335,8 +360,8 @@ private:
     }
 
     void write_rest(const Ending& ending, const ClockAnchor&) override {
-        if (!full_ && wanted(ending))
-            write_new();
+        if (wanted(ending) && !write_new())
+            full_ = true;
     }
 
     std::vector<RingTotals> totals() override { return recorder_->totals(); }

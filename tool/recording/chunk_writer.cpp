@@ -28,6 +28,7 @@ ChunkWriter::ChunkWriter(std::span<const RingOfCpu> rings, RecordingDirectory& d
                          std::uint64_t max_size)
     : directory_(directory),
       max_size_(max_size == 0 ? std::numeric_limits<std::uint64_t>::max() : max_size) {
+    max_size_ -= std::min<std::uint64_t>(max_size_, rings.size() * TL_PACKET_SIZE);
     for (const RingOfCpu& ring : rings)
         rings_.push_back({RingReader(ring.memory, ring.cpu), ring.memory.size,
                           ring.memory.control->chunk_size, std::nullopt});
@@ -60,17 +61,16 @@ bool ChunkWriter::write_finished(Ring& ring) {
 }
 
 bool ChunkWriter::write_rest(const ClockAnchor& stop) {
-    return std::all_of(rings_.begin(), rings_.end(), [&](Ring& ring) {
-        return write_finished(ring) && write_losses(ring, stop);
-    });
+    const bool all = write_finished();
+    for (Ring& ring : rings_)
+        write_losses(ring, stop);
+    return all;
 }
 
-bool ChunkWriter::write_losses(Ring& ring, const ClockAnchor& stop) {
+void ChunkWriter::write_losses(Ring& ring, const ClockAnchor& stop) {
     const std::uint64_t lost = ring.reader.lost();
     if (lost == (ring.last ? ring.last->events_discarded : 0))
-        return true;
-    if (directory_.size() + TL_PACKET_SIZE > max_size_)
-        return false;
+        return;
     PacketHeader header;
     header.begin = std::max(stop.ticks, ring.last ? ring.last->end : 0);
     header.end = header.begin;
@@ -78,11 +78,10 @@ bool ChunkWriter::write_losses(Ring& ring, const ClockAnchor& stop) {
     header.packet_size = TL_PACKET_SIZE;
     header.events_discarded = lost;
     header.sequence = ring.last ? ring.last->sequence + 1 : 0;
-    header.first_event = ring.reader.written();
+    header.first_event = ring.reader.released_records(); // others may wait in the ring
     header.cpu = ring.reader.cpu();
     directory_.stream(ring.reader.cpu()).append(empty_packet(header));
     ring.last = header;
-    return true;
 }
 
 std::vector<RingTotals> ChunkWriter::totals() const {

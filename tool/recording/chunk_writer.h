@@ -28,7 +28,7 @@ public:
     bool write_finished();
 
     // After STOP: the rest, and behind it, where records were dropped at the very end, a packet
-    // of no records that says so. Same results.
+    // of no records that says so, for which there is room in max_size. Same results.
     bool write_rest(const ClockAnchor& stop);
 
     // Of every ring, after STOP.
@@ -43,10 +43,10 @@ private:
     };
 
     bool write_finished(Ring& ring);
-    bool write_losses(Ring& ring, const ClockAnchor& stop);
+    void write_losses(Ring& ring, const ClockAnchor& stop);
 
     RecordingDirectory& directory_;
-    std::uint64_t max_size_;
+    std::uint64_t max_size_; // without those packets
     std::vector<Ring> rings_;
 };
 

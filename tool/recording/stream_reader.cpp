@@ -53,6 +53,7 @@ const Event* StreamReader::next() {
         if (!next_packet())
             return nullptr;
     }
+    events_++;
     return &batch_.events[at_++];
 }
 

@@ -46,6 +46,7 @@ public:
 
     // The next event, or null at the end. It lasts until the next call.
     const Event* next();
+    std::uint64_t events() const { return events_; } // given so far
 
     const std::vector<Gap>& gaps() const { return gaps_; }
 
@@ -81,6 +82,7 @@ private:
     std::optional<RecordDecoder> decoder_;
     std::vector<std::byte> packet_;
     Batch batch_;
+    std::uint64_t events_ = 0;
     std::size_t at_ = 0;           // of the next event in it
     bool whole_ = true;            // all of the packet could be decoded
     std::uint64_t last_event_ = 0; // ticks: in all packets before this

@@ -438,12 +438,72 @@ max_size_exactly() {
 	while [ $size -lt 220000 ]; do
 		record -b 64K --max-size $size read_zero -- tl-calls 20000
 		[ "$(cat trapline-data/* | wc -c)" -le $size ] || fail "$(cat trapline-data/* | wc -c) bytes, allowed $size"
-		record --overwrite -b 64K --max-size $size --until read_null read_zero -- sh -c 'tl-calls 3000; cat /dev/null'
-		[ "$(cat trapline-data/* | wc -c)" -le $size ] || fail "$(cat trapline-data/* | wc -c) bytes, allowed $size"
 		size=$((size + 7919))
 	done
 }
 t "no recording is larger than --max-size, the metadata included" max_size_exactly
+
+flight_size() {
+	record --overwrite -b 64K --max-size 200000 read_zero -- touch ran
+	expect_status 125
+	expect_in err 'less than the rings hold'
+	[ ! -e ran ] || fail "COMMAND ran"
+	# Ends with the snapshot behind which there is no room for another.
+	record --overwrite -b 64K --max-size 400000 --snapshot-on read_null read_zero -- \
+		sh -c 'for i in 1 2 3 4 5 6 7 8; do tl-calls 3000 >/dev/null; cat /dev/null; sleep 0.3; done; exit 3'
+	expect_status 3
+	expect_in err 'ended by --max-size'
+	[ "$(cat trapline-data/* | wc -c)" -le 400000 ] || fail "$(cat trapline-data/* | wc -c) bytes"
+	report
+	expect_is "lines" "$(lines events .)" "$(ring_total read)"
+	expect_in events ': snapshot-on:read_null\('
+}
+t "a flight recorder always has room for all rings, or ends" flight_size
+
+# What fails must not cost what was there.
+failing_commands() {
+	record read_zero -- tl-calls 1
+	record read_zero -- tl-calls 2
+	mkdir there
+	printf '#!/no/such/interpreter\n' >script
+	chmod 755 script
+	for command in /etc/passwd there ./script; do
+		record read_zero -- $command
+		case $(cat status) in 126 | 127) ;; *) fail "$command: status $(cat status)" ;; esac
+	done
+	report
+	expect_is "the newest" "$(lines events .)" 2
+}
+t "a COMMAND that can't be run leaves the older recording where it was" failing_commands
+
+two_recorders() {
+	record_background -o one read_zero
+	recording
+	timeout 20 trapline record -o one read_zero -- touch ran 2>second
+	expect_is "the second's status" $? 125
+	expect_in second 'is being recorded just now'
+	tl-calls 7 >/dev/null
+	kill -INT $tool
+	ended
+	expect_status 0
+	[ ! -e ran ] || fail "COMMAND ran"
+	report one
+	expect_is lines "$(lines events .)" 7
+	record -o one/. read_zero
+	expect_status 125
+	record --snapshot-on sigusr1 --overwrite read_zero
+	expect_status 2
+}
+t "two recorders don't take each other's directory" two_recorders
+
+missing_stream() {
+	record read_zero -- sh -c 'tl-calls 20 --cpu 0; tl-calls 30 --cpu 1'
+	rm trapline-data/cpu_1
+	trapline report >events 2>told
+	expect_is status $? 125
+	expect_in told 'cpu_1: it has 0 events, and [0-9]+ were recorded in it'
+}
+t "a stream that is gone is told of" missing_stream
 
 snapshot_failure() {
 	record_background --overwrite --all --snapshot-on failure read_zero -- sh -c 'tl-calls 30 >/dev/null; exit 8'
