@@ -180,9 +180,7 @@ void Record::conclude(const Ending& ending, const ClockAnchor& stop, bool failed
 }
 
 void say_error(const Error& error) {
-    say(fmt::format("trapline: {}\n", error.what()));
-    if (!error.hint().empty())
-        say(fmt::format("  {}\n", error.hint()));
+    say(complaint(error.what(), error.hint()));
 }
 
 int Record::run() {
