@@ -99,7 +99,8 @@ protected:
     RecordingDirectory directory_;
     Run run_;
     std::vector<RingMapping> rings_;
-    bool full_ = false; // --max-size was reached
+    std::uint64_t growth_ = 0; // bytes that the metadata may still grow by
+    bool full_ = false;        // --max-size was reached
 
 private:
     void conclude(const Ending& ending, const ClockAnchor& stop, bool failed);
@@ -110,15 +111,13 @@ private:
 void Record::create() {
     directory_.create();
     directory_.write_metadata(run_.description());
-    directory_.reserve_metadata(directory_.size() +
-                                metadata_growth(run_.description(), rings_.size()));
+    directory_.reserve_metadata(directory_.size() + growth_);
 }
 
 std::uint64_t Record::size_limit() const {
     if (options_.max_size == 0)
         return 0;
-    const std::uint64_t growth = metadata_growth(run_.description(), rings_.size());
-    return options_.max_size > growth ? options_.max_size - growth : 1;
+    return options_.max_size > growth_ ? options_.max_size - growth_ : 1;
 }
 
 // Whether a probe of --until was hit: the module has stopped recording then.
@@ -186,6 +185,8 @@ void say_error(const Error& error) {
 int Record::run() {
     run_.prepare();
     run_.start();
+    rings_ = map_rings(run_.session(), run_.cpus());
+    growth_ = metadata_growth(run_.description(), rings_.size());
     begin();
     Ending ending;
     bool failed = false;
@@ -234,7 +235,6 @@ public:
 
 private:
     void begin() override {
-        rings_ = map_rings(run_.session(), run_.cpus());
         create();
         writer_.emplace(memory_of(rings_), directory_, size_limit());
     }
@@ -279,7 +279,6 @@ public:
 
 private:
     void begin() override {
-        rings_ = map_rings(run_.session(), run_.cpus());
         recorder_.emplace(memory_of(rings_), run_.layouts(), directory_, size_limit());
         // The last events are those of every ring, or they are not the last.
         if (!has_room(ctf_metadata(run_.description()).size()))
@@ -358,8 +357,8 @@ private:
     }
 
     void write_rest(const Ending& ending, const ClockAnchor&) override {
-        if (wanted(ending) && !write_new())
-            full_ = true;
+        if (wanted(ending))
+            write_new();
     }
 
     std::vector<RingTotals> totals() override { return recorder_->totals(); }
