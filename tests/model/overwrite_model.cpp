@@ -26,11 +26,6 @@ constexpr unsigned piece = 2; // bytes that are read and written at once
 
 constexpr __u64 nowhere = ~0ULL; // no chunk's position
 
-struct Step {
-    Attempt attempt;
-    bool finish;
-};
-
 struct Scenario {
     const char* name;
     __u32 chunk_size;
@@ -475,24 +470,6 @@ bool Model::explore() {
             return false;
     } while (choices_.next());
     return true;
-}
-
-// Attempts with these sizes in words, a tick apart; -1 stands for a finish.
-std::vector<Step> steps(const std::vector<int>& sizes, __u32 tasks = 1, __u64 tick = 1) {
-    std::vector<Step> all;
-    __u64 now = 1000;
-    __u32 seq = 0;
-
-    for (int words : sizes) {
-        now += tick;
-        if (words < 0) {
-            all.push_back({{0, 0, 0, now}, true});
-            continue;
-        }
-        all.push_back({{seq, static_cast<__u32>(words), 40 + seq % tasks, now}, false});
-        seq++;
-    }
-    return all;
 }
 
 } // namespace

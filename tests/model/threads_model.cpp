@@ -38,11 +38,6 @@ struct Abandoned {};
 // The tail is stored without release: search again, without what that excluded.
 struct TailRelaxed {};
 
-struct Step {
-    Attempt attempt;
-    bool finish;
-};
-
 struct Scenario {
     const char* name;
     __u32 chunk_size;
@@ -456,24 +451,6 @@ bool Model::explore() {
             tail_released_ = false;
         }
     }
-}
-
-// Attempts with these sizes in words, a tick apart; -1 stands for a finish.
-std::vector<Step> steps(const std::vector<int>& sizes, __u32 tasks = 1, __u64 tick = 1) {
-    std::vector<Step> all;
-    __u64 now = 1000;
-    __u32 seq = 0;
-
-    for (int words : sizes) {
-        now += tick;
-        if (words < 0) {
-            all.push_back({{0, 0, 0, now}, true});
-            continue;
-        }
-        all.push_back({{seq, static_cast<__u32>(words), 40 + seq % tasks, now}, false});
-        seq++;
-    }
-    return all;
 }
 
 } // namespace

@@ -10,6 +10,8 @@
 #include "shared/ring.h"
 #endif
 
+#include <vector>
+
 // In this file alone, so that tests linked into one program do not meet.
 namespace {
 
@@ -62,6 +64,30 @@ inline __u32 write_record(tl_ring_writer* w, const Attempt& a) {
     const __u32 drop = write_entered(w, a);
     tl_ring_leave(w);
     return drop;
+}
+
+// What a writer does: an attempt, or a finish at the attempt's time.
+struct Step {
+    Attempt attempt;
+    bool finish;
+};
+
+// Attempts with these sizes in words, a tick apart; -1 stands for a finish.
+inline std::vector<Step> steps(const std::vector<int>& sizes, __u32 tasks = 1, __u64 tick = 1) {
+    std::vector<Step> all;
+    __u64 now = 1000;
+    __u32 seq = 0;
+
+    for (int words : sizes) {
+        now += tick;
+        if (words < 0) {
+            all.push_back({{0, 0, 0, now}, true});
+            continue;
+        }
+        all.push_back({{seq, static_cast<__u32>(words), 40 + seq % tasks, now}, false});
+        seq++;
+    }
+    return all;
 }
 
 // A record as it was read.

@@ -103,7 +103,7 @@ protected:
     bool full_ = false;        // --max-size was reached
 
 private:
-    void conclude(const Ending& ending, const ClockAnchor& stop, bool failed);
+    void conclude(Ending& ending, const ClockAnchor& stop, bool failed);
     void say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const;
 };
 
@@ -158,9 +158,11 @@ void Record::say_what_was_written(const Ending& ending, std::span<const RingTota
 }
 
 // Everything is lifted by now.
-void Record::conclude(const Ending& ending, const ClockAnchor& stop, bool failed) {
+void Record::conclude(Ending& ending, const ClockAnchor& stop, bool failed) {
     if (!failed)
         write_rest(ending, stop);
+    if (full_)
+        ending.cause = "--max-size";
     if (!directory_.created())
         return;
     TraceDescription description = run_.description();
@@ -213,8 +215,6 @@ int Record::run() {
         say_error(error);
         failed = true;
     }
-    if (full_)
-        ending.cause = "--max-size";
     const std::vector<RingTotals> rings = totals();
     const bool unread = sum(rings, &RingTotals::unread) != 0 && wanted(ending);
     const bool lost = run_.account() || unread;
@@ -249,7 +249,6 @@ private:
     bool records_came(Ending& ending) {
         if (!writer_->write_finished()) {
             full_ = true;
-            ending.cause = "--max-size";
             return true;
         }
         if (options_.triggers.empty() || !until_hit())
@@ -306,10 +305,8 @@ private:
                                                 }});
             if (!ending.by_command || ending.status == 0 || !options_.snapshot_on_failure)
                 return ending;
-            if (!snapshot(ending.cause)) {
-                ending.cause = "--max-size";
+            if (!snapshot(ending.cause))
                 return ending;
-            }
             say("trapline: COMMAND failed; the recording goes on; Ctrl-C ends\n");
         }
     }
@@ -319,10 +316,7 @@ private:
             ending.cause = "--until";
             return true;
         }
-        if (snapshot("--snapshot-on"))
-            return false;
-        ending.cause = "--max-size";
-        return true;
+        return !snapshot("--snapshot-on");
     }
 
     // False: the recording would be larger than it may.
@@ -338,7 +332,8 @@ private:
     bool write_new() {
         if (!directory_.created())
             create();
-        full_ = !recorder_->write_new();
+        if (!recorder_->write_new())
+            full_ = true;
         return !full_;
     }
 

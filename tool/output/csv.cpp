@@ -39,30 +39,6 @@ void append_cell(std::string& out, std::string_view plain) {
     out += '"';
 }
 
-void append_value(std::string& out, const FieldValue& value) {
-    switch (value.state) {
-    case FieldValue::State::number:
-    case FieldValue::State::faults:
-        fmt::format_to(std::back_inserter(out), "{:#x}", value.number);
-        return;
-    case FieldValue::State::number_fault:
-        out += "(fault)";
-        return;
-    case FieldValue::State::null:
-        out += "(null)";
-        return;
-    case FieldValue::State::whole:
-    case FieldValue::State::cut:
-    case FieldValue::State::fault:
-        break;
-    }
-    append_escaped(out, value.text);
-    if (value.state == FieldValue::State::cut)
-        out += "...";
-    else if (value.state == FieldValue::State::fault)
-        out += "(fault)";
-}
-
 } // namespace
 
 std::size_t CsvColumns::place(std::string name, std::vector<bool>& taken) {
@@ -136,16 +112,16 @@ CsvPrinter::CsvPrinter(CsvColumns& columns, std::span<const EventLayout> layouts
 void CsvPrinter::fill(const CsvColumns::Places& places) {
     for (std::size_t i = 0; i < places.entry.size(); i++)
         if (places.entry[i] != CsvColumns::no_column)
-            append_value(cells_[places.entry[i]], values_.entry[i]);
+            append_value(cells_[places.entry[i]], values_.entry[i], '\0');
     for (std::size_t i = 0; i < places.ret.size(); i++) {
         const FieldValue& value = values_.ret[i];
         if (places.ret[i] == CsvColumns::no_column)
             continue;
         if (places.ret[i] != CsvColumns::return_column) {
-            append_value(cells_[places.ret[i]], value);
+            append_value(cells_[places.ret[i]], value, '\0');
             continue;
         }
-        append_value(return_, value);
+        append_value(return_, value, '\0');
         if (const auto error = error_of(value))
             error_ = error_label(*error);
     }

@@ -80,7 +80,56 @@ void append_hex(std::string& out, std::uint64_t number) {
         out.append(text.data(), end);
 }
 
-void append_value(std::string& out, const FieldValue& value) {
+// "0x1, "a", ..." or, with names, "di=0x1 si=0x2 ...".
+void append_values(std::string& out, std::span<const FieldValue> values,
+                   std::span<const Field> fields, bool named) {
+    bool first = true;
+    for (std::size_t i = 0; i < values.size(); i++) {
+        if (values[i].state == FieldValue::State::faults)
+            continue;
+        if (!first)
+            out += named ? " " : ", ";
+        first = false;
+        if (named) {
+            append_escaped(out, fields[i].name);
+            out += '=';
+        }
+        append_value(out, values[i], '"');
+    }
+}
+
+// A mark's text ends its line: no quotes are needed to see where it does.
+void append_mark(std::string& out, const FieldValue& text) {
+    if (text.state == FieldValue::State::whole)
+        append_escaped(out, text.text);
+    else
+        append_value(out, text, '"');
+}
+
+void append_return(std::string& out, std::span<const FieldValue> values, bool colour) {
+    bool first = true;
+    for (const FieldValue& value : values) {
+        if (value.state == FieldValue::State::faults)
+            continue;
+        out += first ? " = " : ", ";
+        first = false;
+        const auto error = error_of(value);
+        if (!error) {
+            append_value(out, value, '"');
+            continue;
+        }
+        const Coloured coloured(out, colour, red);
+        fmt::format_to(std::back_inserter(out), "-{}", *error);
+        if (const std::string_view name = errno_name(*error); !name.empty()) {
+            out += ' ';
+            out += name;
+        }
+    }
+}
+
+} // namespace
+
+void append_value(std::string& out, const FieldValue& value, char quote) {
     switch (value.state) {
     case FieldValue::State::number:
     case FieldValue::State::faults:
@@ -99,64 +148,17 @@ void append_value(std::string& out, const FieldValue& value) {
     }
     // A fault before the first byte leaves nothing to quote.
     if (value.state != FieldValue::State::fault || !value.text.empty()) {
-        out += '"';
-        append_escaped(out, value.text, '"');
-        out += '"';
+        if (quote != '\0')
+            out += quote;
+        append_escaped(out, value.text, quote);
+        if (quote != '\0')
+            out += quote;
     }
     if (value.state == FieldValue::State::cut)
         out += "...";
     else if (value.state == FieldValue::State::fault)
         out += "(fault)";
 }
-
-// "0x1, "a", ..." or, with names, "di=0x1 si=0x2 ...".
-void append_values(std::string& out, std::span<const FieldValue> values,
-                   std::span<const Field> fields, bool named) {
-    bool first = true;
-    for (std::size_t i = 0; i < values.size(); i++) {
-        if (values[i].state == FieldValue::State::faults)
-            continue;
-        if (!first)
-            out += named ? " " : ", ";
-        first = false;
-        if (named) {
-            append_escaped(out, fields[i].name);
-            out += '=';
-        }
-        append_value(out, values[i]);
-    }
-}
-
-// A mark's text ends its line: no quotes are needed to see where it does.
-void append_mark(std::string& out, const FieldValue& text) {
-    if (text.state == FieldValue::State::whole)
-        append_escaped(out, text.text);
-    else
-        append_value(out, text);
-}
-
-void append_return(std::string& out, std::span<const FieldValue> values, bool colour) {
-    bool first = true;
-    for (const FieldValue& value : values) {
-        if (value.state == FieldValue::State::faults)
-            continue;
-        out += first ? " = " : ", ";
-        first = false;
-        const auto error = error_of(value);
-        if (!error) {
-            append_value(out, value);
-            continue;
-        }
-        const Coloured coloured(out, colour, red);
-        fmt::format_to(std::back_inserter(out), "-{}", *error);
-        if (const std::string_view name = errno_name(*error); !name.empty()) {
-            out += ' ';
-            out += name;
-        }
-    }
-}
-
-} // namespace
 
 std::array<char, 4> flag_characters(std::uint16_t flags) {
     const bool irqs_off = (flags & TL_IRQS_OFF) != 0;

@@ -28,6 +28,10 @@ private:
     FieldValues values_;
 };
 
+// 0x1, (fault), (null), or text that ends in ... where it was cut; `quote`: around text, '\0':
+// none.
+void append_value(std::string& out, const FieldValue& value, char quote);
+
 // ftrace's four: interrupts, need-resched, kind of context, preemption depth; "d..1".
 std::array<char, 4> flag_characters(std::uint16_t flags);
 

@@ -457,6 +457,12 @@ flight_size() {
 	report
 	expect_is "lines" "$(lines events .)" "$(ring_total read)"
 	expect_in events ': snapshot-on:read_null\('
+	# A signal's snapshot is no other; and the recording itself says what ended it.
+	# shellcheck disable=SC2016 # for COMMAND's shell
+	record --overwrite -b 64K --max-size 400000 --snapshot-on SIGUSR1 read_zero -- \
+		sh -c 'for i in 1 2 3 4 5 6 7 8; do tl-calls 3000 >/dev/null; kill -USR1 $PPID; sleep 0.3; done; exit 3'
+	expect_in err 'ended by --max-size'
+	expect_is "ended by" "$(grep -o '"ended_by": *"[^"]*"' trapline-data/metadata)" '"ended_by":"--max-size"'
 }
 t "a flight recorder always has room for all rings, or ends" flight_size
 
