@@ -165,6 +165,19 @@ std::optional<unsigned> unlikeness(std::string_view wanted, std::string_view nam
 
 } // namespace
 
+bool Symbol::is_padding() const {
+    return trapline::is_padding(name);
+}
+
+bool Symbol::is_cold_part() const {
+    constexpr std::string_view cold = ".cold";
+    const std::size_t at = name.find(cold);
+    if (at == std::string_view::npos)
+        return false;
+    const std::string_view rest = name.substr(at + cold.size());
+    return rest.empty() || rest.front() == '.';
+}
+
 Kallsyms::Kallsyms(const std::string& path) {
     const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd)
@@ -296,6 +309,62 @@ std::vector<Symbol> Kallsyms::find(std::string_view name, std::string_view modul
     std::stable_sort(found.begin(), found.end(),
                      [](const Symbol& a, const Symbol& b) { return a.address < b.address; });
     return found;
+}
+
+// One entry for all of a name.
+std::uint32_t Kallsyms::first_of_name(const Entry& entry) const {
+    const std::string_view name = name_of(entry);
+    std::uint32_t at = heads_[hash_name(name) & (heads_.size() - 1)];
+    while (name_of(symbols_[at]) != name)
+        at = symbols_[at].next;
+    return at;
+}
+
+std::vector<std::uint32_t> Kallsyms::functions_by_address() const {
+    std::vector<std::uint32_t> order;
+    order.reserve(symbols_.size());
+    for (std::uint32_t i = 0; i < symbols_.size(); i++) {
+        if (is_text(symbols_[i].type))
+            order.push_back(i);
+    }
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+        return symbols_[a].address < symbols_[b].address;
+    };
+    if (!hidden_ && !std::is_sorted(order.begin(), order.end(), before))
+        std::stable_sort(order.begin(), order.end(), before);
+    return order;
+}
+
+void Kallsyms::for_each_function(std::string_view module,
+                                 const std::function<void(const NumberedFunction&)>& visit) const {
+    struct Name { // at its first entry
+        std::uint64_t last = 0;
+        unsigned places = 0;
+        unsigned visited = 0;
+    };
+    std::vector<Name> names(symbols_.size());
+    std::vector<std::uint32_t> order = functions_by_address();
+    std::vector<std::uint32_t> first(order.size());
+    for (std::size_t i = 0; i < order.size(); i++) {
+        const Entry& entry = symbols_[order[i]];
+        first[i] = first_of_name(entry);
+        Name& name = names[first[i]];
+        if (name.places != 0 && !hidden_ && name.last == entry.address) {
+            order[i] = no_entry;
+            continue;
+        }
+        name.last = entry.address;
+        name.places++;
+    }
+    for (std::size_t i = 0; i < order.size(); i++) {
+        if (order[i] == no_entry)
+            continue;
+        Name& name = names[first[i]];
+        name.visited++;
+        const Entry& entry = symbols_[order[i]];
+        if (in_module(entry, module))
+            visit({symbol_of(entry), name.places > 1 && !hidden_ ? name.visited : 0});
+    }
 }
 
 std::vector<Symbol> Kallsyms::clones(std::string_view name, std::string_view module) const {
