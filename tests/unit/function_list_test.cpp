@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "command/list.h"
@@ -69,11 +72,12 @@ Listed list(const char* glob, const std::string& text = usual,
     Listed listed;
     const FunctionCount count =
         list_functions(parse_function_glob(glob), symbols(text), blacklist(black),
-                       [&](const NumberedFunction& function, std::string_view reason) {
+                       [&](const NumberedFunction& function, Obstacle obstacle) {
+                           const std::string_view reason = obstacle_text(obstacle);
                            std::string name(function.symbol.name);
                            if (function.number != 0)
                                name += fmt::format("#{}", function.number);
-                           if (reason.empty())
+                           if (obstacle == Obstacle::none)
                                listed.probed.push_back(name);
                            else
                                listed.refused.push_back(
@@ -91,7 +95,7 @@ TEST(FunctionList, TellsWhatCanBeProbedFromWhatCant) {
     EXPECT_EQ(all.probed, (Names{"_stext", "vfs_read", "vfs_write", "helper#1", "work.isra.0",
                                  "end_of_text", "helper#2", "ext4_sync_file"}));
     EXPECT_EQ(all.refused,
-              (Names{"too_low: outside", "vfs_write.cold: the", "work.constprop.0.cold: the",
+              (Names{"too_low: outside", "vfs_write.cold: cold", "work.constprop.0.cold: cold",
                      "__pfx_helper: padding",
                      "do_int3: blacklisted:", "do_int3_alias: blacklisted:", "_etext: outside",
                      "_sinittext: ran", "vfs_init: ran", "_einittext: ran", "vfs_exit: ran"}));
@@ -120,10 +124,37 @@ TEST(FunctionList, AModuleNarrowsAndKeepsTheNumbers) {
     EXPECT_EQ(parse_function_glob(":a").name, ":a");
 }
 
+// What is kept for a pattern is enough to number, to judge, and to see that nothing is hidden.
+TEST(FunctionList, OfTheSymbolsItNeedsItIsTheSame) {
+    const std::filesystem::path path =
+        std::filesystem::path(testing::TempDir()) / fmt::format("kallsyms.{}", getpid());
+    std::ofstream(path) << usual;
+    for (const char* text : {"*", "vfs_*", "helper", "ext4:*", "do_int3*", "nothing*"}) {
+        const FunctionGlob glob = parse_function_glob(text);
+        const Kallsyms some = load_symbols(glob, path.string());
+        EXPECT_FALSE(some.addresses_hidden()) << text;
+        std::string lines;
+        list_functions(glob, some, blacklist(blacklisted),
+                       [&](const NumberedFunction& function, Obstacle obstacle) {
+                           append_function(lines, function, obstacle, false);
+                       });
+        std::string expected;
+        list_functions(glob, symbols(usual), blacklist(blacklisted),
+                       [&](const NumberedFunction& function, Obstacle obstacle) {
+                           append_function(expected, function, obstacle, false);
+                       });
+        EXPECT_EQ(lines, expected) << text;
+    }
+    EXPECT_LT(load_symbols(parse_function_glob("vfs_*"), path.string()).size(), 12U);
+    std::ofstream(path) << "no symbols\n";
+    EXPECT_THROW(load_symbols(parse_function_glob("vfs_*"), path.string()), Error);
+    std::filesystem::remove(path);
+}
+
 TEST(FunctionList, HiddenAddressesLeaveTheNames) {
     const Listed all = list("*", hidden(usual));
     // Where they lie isn't known, so only names tell.
-    EXPECT_EQ(all.refused, (Names{"vfs_write.cold: the", "work.constprop.0.cold: the",
+    EXPECT_EQ(all.refused, (Names{"vfs_write.cold: cold", "work.constprop.0.cold: cold",
                                   "__pfx_helper: padding", "do_int3: blacklisted:"}));
     EXPECT_EQ(std::count(all.probed.begin(), all.probed.end(), "helper"), 2);
 }
@@ -153,24 +184,24 @@ TEST(FunctionList, IsFastWhateverTheNames) {
     EXPECT_LT(seconds, 5) << "quadratic would be minutes";
 }
 
-std::string line(const NumberedFunction& function, std::string_view reason, bool is_hidden) {
+std::string line(const NumberedFunction& function, Obstacle obstacle, bool is_hidden) {
     std::string out;
-    append_function(out, function, reason, is_hidden);
+    append_function(out, function, obstacle, is_hidden);
     return out;
 }
 
 TEST(ListLines, HaveColumnsWithTabsBetween) {
     NumberedFunction function{
         .symbol = {.address = 0xffffffff81000010, .name = "vfs_read", .module = {}}, .number = 0};
-    EXPECT_EQ(line(function, "", false), "vfs_read\t\t0xffffffff81000010\n");
-    EXPECT_EQ(line(function, "blacklisted", false),
-              "vfs_read\t\t0xffffffff81000010\tblacklisted\n");
+    EXPECT_EQ(line(function, Obstacle::none, false), "vfs_read\t\t0xffffffff81000010\n");
+    EXPECT_EQ(line(function, Obstacle::freed, false),
+              "vfs_read\t\t0xffffffff81000010\tran at boot, and its memory was given back since\n");
     function.number = 12;
     function.symbol.module = "ext4";
     function.symbol.address = 0;
-    EXPECT_EQ(line(function, "", true), "vfs_read#12\text4\thidden\n");
+    EXPECT_EQ(line(function, Obstacle::none, true), "vfs_read#12\text4\thidden\n");
     function.symbol.name = "a\x1b[31m";
-    EXPECT_EQ(line(function, "", true), "a\\033[31m#12\text4\thidden\n");
+    EXPECT_EQ(line(function, Obstacle::none, true), "a\\033[31m#12\text4\thidden\n");
 }
 
 TEST(ListOptions, Parsed) {
@@ -193,7 +224,7 @@ Error nothing(const char* glob) {
     const Kallsyms kallsyms = symbols(usual);
     const FunctionCount count =
         list_functions(parse_function_glob(glob), kallsyms, blacklist(blacklisted),
-                       [](const NumberedFunction&, std::string_view) {});
+                       [](const NumberedFunction&, Obstacle) {});
     EXPECT_EQ(count.probed, 0U);
     return nothing_listed(options, count, kallsyms);
 }

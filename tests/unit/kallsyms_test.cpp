@@ -104,10 +104,14 @@ TEST(Kallsyms, LeavesOutWhatTheKernelGenerates) {
     EXPECT_TRUE(kallsyms.find("ftrace_trampoline").empty());
 }
 
+bool all(std::string_view) {
+    return true;
+}
+
 // "name#number@address" of what is visited.
 std::vector<std::string> visited(const Kallsyms& kallsyms, std::string_view module = {}) {
     std::vector<std::string> lines;
-    kallsyms.for_each_function(module, [&](const NumberedFunction& function) {
+    kallsyms.for_each_function(module, all, [&](const NumberedFunction& function) {
         std::ostringstream line;
         line << function.symbol.name << '#' << function.number << '@' << std::hex
              << (function.symbol.address & 0xfffff);
@@ -137,6 +141,21 @@ TEST(Kallsyms, VisitsFunctionsByAddressWithTheirNumbers) {
     EXPECT_EQ(visited(load("")), Lines{});
 }
 
+TEST(Kallsyms, NumbersDontDependOnWhatIsWanted) {
+    const Kallsyms kallsyms = load("ffffffff81000040 T one\n"
+                                   "ffffffff81000050 t helper\n"
+                                   "ffffffff81000060 t two\n"
+                                   "ffffffff81000070 t helper\n");
+    std::vector<unsigned> numbers;
+    kallsyms.for_each_function(
+        {}, [](std::string_view name) { return name == "helper"; },
+        [&](const NumberedFunction& function) {
+            EXPECT_EQ(function.symbol.name, "helper");
+            numbers.push_back(function.number);
+        });
+    EXPECT_EQ(numbers, (std::vector<unsigned>{1, 2}));
+}
+
 // Nothing tells those of one name apart then, so there is no number to give to trace.
 TEST(Kallsyms, VisitsHiddenFunctionsWithoutNumbers) {
     const Kallsyms kallsyms = load("0000000000000000 T b\n"
@@ -151,7 +170,7 @@ TEST(Kallsyms, NumbersAreThoseOfFind) {
     const Kallsyms kallsyms = load(usual);
     const auto found = kallsyms.find("helper");
     unsigned seen = 0;
-    kallsyms.for_each_function({}, [&](const NumberedFunction& function) {
+    kallsyms.for_each_function({}, all, [&](const NumberedFunction& function) {
         if (function.symbol.name != "helper")
             return;
         ASSERT_GE(function.number, 1U);

@@ -84,6 +84,16 @@ TEST(SessionTables, ASessionMayBeBare) {
               "   0            -\n");
 }
 
+TEST(SessionTables, NoHolderIsToldFromOneThatIsNotKnown) {
+    SessionState state = traced();
+    state.holders.clear();
+    EXPECT_NE(session_tables(std::vector{state}).find("  -              started"),
+              std::string::npos);
+    state.all_holders = false;
+    const std::string text = session_tables(std::vector{state});
+    EXPECT_NE(text.find("  not known  started"), std::string::npos) << text;
+}
+
 TEST(SessionTables, AFlightRecordersOverwrittenAreNotKnown) {
     SessionState state = traced();
     state.report.overwrite = true;
@@ -154,7 +164,9 @@ TEST_F(HoldersTest, AreThoseWithADescriptorOfTheDevice) {
     add("6", "4", "/dev/trapline", info + "x\n");
     add("self", "3", "/dev/trapline", info + "2\n");  // no number
     std::filesystem::create_directories(proc_ / "7"); // went away
-    const std::vector<Holder> found = find_holders(proc_.string());
+    const Holders all = find_holders(proc_.string());
+    const std::vector<Holder>& found = all.found;
+    EXPECT_TRUE(all.complete);
     ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].session, 1U);
     EXPECT_EQ(found[0].pid, 30U);
@@ -163,7 +175,16 @@ TEST_F(HoldersTest, AreThoseWithADescriptorOfTheDevice) {
     EXPECT_EQ(found[1].pid, 4U);
     EXPECT_EQ(found[2].session, 2U);
     EXPECT_EQ(found[2].pid, 30U);
-    EXPECT_TRUE(find_holders("/nowhere").empty());
+    EXPECT_TRUE(find_holders("/nowhere").found.empty());
+}
+
+TEST_F(HoldersTest, WhatCannotBeReadIsToldFromWhatIsNot) {
+    add("30", "3", "/dev/trapline", "session:\t2\n");
+    std::filesystem::create_directories(proc_ / "31");
+    std::ofstream(proc_ / "31" / "fd"); // opening it as a directory fails
+    const Holders all = find_holders(proc_.string());
+    EXPECT_EQ(all.found.size(), 1U);
+    EXPECT_FALSE(all.complete);
 }
 
 TEST(Status, TakesNoArgument) {

@@ -3,6 +3,7 @@
 #include "command/holders.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <dirent.h>
 #include <fmt/format.h>
@@ -29,20 +30,21 @@ std::optional<std::uint32_t> number(std::string_view text) {
     return value;
 }
 
-// The entries of a directory of /proc that are numbers. What is gone or may not be read has
-// none: processes end while they are looked at.
+// The entries of a directory of /proc that are numbers. What is gone has none: processes end
+// while they are looked at. Returns false if it is there and can't be read.
 template <class Visit>
-void for_each_number(const std::string& directory, Visit visit) {
+bool for_each_number(const std::string& directory, Visit visit) {
     struct Closer {
         void operator()(DIR* open) const noexcept { closedir(open); }
     };
     const std::unique_ptr<DIR, Closer> open(opendir(directory.c_str()));
     if (!open)
-        return;
+        return errno == ENOENT || errno == ESRCH;
     while (const dirent* entry = readdir(open.get())) { // NOLINT(concurrency-mt-unsafe)
         if (const auto value = number(entry->d_name))
             visit(*value);
     }
+    return true;
 }
 
 bool is_device(const std::string& link) {
@@ -70,17 +72,20 @@ std::string comm_of(const std::string& process) {
 
 } // namespace
 
-std::vector<Holder> find_holders(const std::string& proc) {
-    std::vector<Holder> holders;
-    for_each_number(proc, [&](std::uint32_t pid) {
+Holders find_holders(const std::string& proc) {
+    Holders all;
+    std::vector<Holder>& holders = all.found;
+    const bool read = for_each_number(proc, [&](std::uint32_t pid) {
         const std::string process = fmt::format("{}/{}", proc, pid);
-        for_each_number(process + "/fd", [&](std::uint32_t fd) {
+        const bool fds_read = for_each_number(process + "/fd", [&](std::uint32_t fd) {
             if (!is_device(fmt::format("{}/fd/{}", process, fd)))
                 return;
             if (const auto session = session_of(fmt::format("{}/fdinfo/{}", process, fd)))
                 holders.push_back({*session, pid, comm_of(process)});
         });
+        all.complete = all.complete && fds_read;
     });
+    all.complete = all.complete && read;
     std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
         return std::tie(a.session, a.pid) < std::tie(b.session, b.pid);
     });
@@ -89,7 +94,7 @@ std::vector<Holder> find_holders(const std::string& proc) {
                                   return a.session == b.session && a.pid == b.pid;
                               }),
                   holders.end());
-    return holders;
+    return all;
 }
 
 } // namespace trapline

@@ -14,8 +14,12 @@ struct Holder {
     std::string comm;
 };
 
-// As far as `proc` may be read, by session and pid; each process once per session. Whoever has
-// a mapping left and no descriptor isn't found.
-std::vector<Holder> find_holders(const std::string& proc = "/proc");
+struct Holders {
+    std::vector<Holder> found; // by session and pid; each process once per session
+    bool complete = true;      // all of `proc` could be read
+};
+
+// Whoever has a mapping left and no descriptor isn't found.
+Holders find_holders(const std::string& proc = "/proc");
 
 } // namespace trapline

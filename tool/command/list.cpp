@@ -52,12 +52,20 @@ std::string plain_part(std::string_view glob) {
     return text;
 }
 
-void warn_of_unknown_blacklist() {
-    std::fprintf(stderr,
-                 "trapline: %s can't be read: functions that the kernel lets nobody probe are "
-                 "listed too\n"
-                 "  run as root, with debugfs mounted\n",
-                 Blacklist::default_path);
+// What can't be told from what can be probed.
+void warn_of_unknown(const Kallsyms& kallsyms, const Blacklist& blacklist) {
+    const auto warn = [](const std::string& what, const char* hint) {
+        std::fputs(complaint(what, hint).c_str(), stderr);
+    };
+    if (!blacklist.known())
+        warn(fmt::format("{} can't be read: functions that the kernel lets nobody probe are "
+                         "listed too",
+                         Blacklist::default_path),
+             "run as root, with debugfs mounted");
+    if (kallsyms.addresses_hidden())
+        warn("addresses are hidden: functions whose memory was given back after boot are listed "
+             "too",
+             "run as root, with kernel.kptr_restrict at most 1");
 }
 
 } // namespace
@@ -94,7 +102,7 @@ ListOptions parse_list_options(const std::vector<std::string>& arguments) {
     return options;
 }
 
-void append_function(std::string& out, const NumberedFunction& function, std::string_view reason,
+void append_function(std::string& out, const NumberedFunction& function, Obstacle obstacle,
                      bool addresses_hidden) {
     const Symbol& symbol = function.symbol;
     append_escaped(out, symbol.name);
@@ -106,9 +114,9 @@ void append_function(std::string& out, const NumberedFunction& function, std::st
         out += "\thidden";
     else
         fmt::format_to(std::back_inserter(out), "\t{:#018x}", symbol.address);
-    if (!reason.empty()) {
+    if (obstacle != Obstacle::none) {
         out += '\t';
-        out += reason;
+        out += obstacle_text(obstacle);
     }
     out += '\n';
 }
@@ -141,28 +149,28 @@ int list_command(const std::vector<std::string>& arguments) {
         std::fputs(list_help().c_str(), stdout);
         return 0;
     }
-    const Kallsyms kallsyms;
+    const FunctionGlob glob = parse_function_glob(options.glob);
+    const Kallsyms kallsyms = load_symbols(glob);
     const Blacklist blacklist;
-    if (!blacklist.known())
-        warn_of_unknown_blacklist();
+    warn_of_unknown(kallsyms, blacklist);
 
     OutputFile output("");
     std::string text;
     try {
-        const FunctionCount count =
-            list_functions(parse_function_glob(options.glob), kallsyms, blacklist,
-                           [&](const NumberedFunction& function, std::string_view reason) {
-                               if (!reason.empty() && !options.all)
-                                   return;
-                               append_function(text, function, reason, kallsyms.addresses_hidden());
-                               if (text.size() < written_at_once)
-                                   return;
-                               output.write(text);
-                               text.clear();
-                           });
+        const FunctionCount count = list_functions(
+            parse_function_glob(options.glob), kallsyms, blacklist,
+            [&](const NumberedFunction& function, Obstacle obstacle) {
+                if (obstacle != Obstacle::none && !options.all)
+                    return;
+                append_function(text, function, obstacle, kallsyms.addresses_hidden());
+                if (text.size() < written_at_once)
+                    return;
+                output.write(text);
+                text.clear();
+            });
         output.write(text);
         if (count.probed + (options.all ? count.refused : 0) == 0)
-            throw nothing_listed(options, count, kallsyms);
+            throw nothing_listed(options, count, Kallsyms()); // all: for what may have been meant
     } catch (const OutputClosed&) {
         die_of_closed_output();
     }

@@ -22,7 +22,7 @@ struct ListOptions {
 ListOptions parse_list_options(const std::vector<std::string>& arguments);
 
 // A function's line, as it is shown.
-void append_function(std::string& out, const NumberedFunction& function, std::string_view reason,
+void append_function(std::string& out, const NumberedFunction& function, Obstacle obstacle,
                      bool addresses_hidden);
 
 // Error, with exit status 1, for a list that is empty, with names that may have been meant.

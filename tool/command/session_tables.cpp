@@ -22,9 +22,10 @@ std::string process(std::string_view comm, std::uint32_t pid) {
     return fmt::format("{}-{}", escaped(comm), pid);
 }
 
-std::string holders_text(const std::vector<Holder>& holders) {
+std::string holders_text(const SessionState& session) {
+    const std::vector<Holder>& holders = session.holders;
     if (holders.empty())
-        return "-";
+        return session.all_holders ? "-" : "not known";
     std::string text;
     for (std::size_t i = 0; i < holders.size() && i < holders_shown; i++)
         text += (i == 0 ? "" : ", ") + process(holders[i].comm, holders[i].pid);
@@ -37,7 +38,7 @@ TableRow session_row(const SessionState& session) {
     const SessionReport& report = session.report;
     const bool configured = report.ring_size != 0;
     return {std::to_string(report.number), process(report.comm, report.tgid),
-            std::to_string(report.uid), holders_text(session.holders),
+            std::to_string(report.uid), holders_text(session),
             report.started ? "started" : "not started",
             !configured        ? "-"
             : report.overwrite ? "flight recorder"

@@ -14,6 +14,7 @@ namespace trapline {
 struct SessionState {
     SessionReport report;
     std::vector<Holder> holders;
+    bool all_holders = true; // no other can be there, but who has a mapping only
     std::vector<ProbeReport> probes;
 };
 

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <iterator>
-#include <unistd.h>
+#include <utility>
 
 #include "command/session_tables.h"
 #include "control/module_loader.h"
 #include "control/session.h"
 #include "output/output_file.h"
+#include "shared/trapline.h"
 #include "util/error.h"
 
 namespace trapline {
@@ -30,7 +32,7 @@ constexpr const char* see_help = "see: trapline status --help";
 
 // All sessions but the one that asks.
 std::vector<SessionState> ask(Session& session) {
-    const std::vector<Holder> holders = find_holders();
+    const Holders holders = find_holders();
     std::vector<SessionState> states;
     for (const SessionReport& report : session.sessions()) {
         if (report.own)
@@ -38,8 +40,11 @@ std::vector<SessionState> ask(Session& session) {
         auto probes = session.probes_of(report.number);
         if (!probes)
             continue; // it was closed since
-        SessionState state{.report = report, .holders = {}, .probes = std::move(*probes)};
-        std::copy_if(holders.begin(), holders.end(), std::back_inserter(state.holders),
+        SessionState state{.report = report,
+                           .holders = {},
+                           .all_holders = holders.complete,
+                           .probes = std::move(*probes)};
+        std::copy_if(holders.found.begin(), holders.found.end(), std::back_inserter(state.holders),
                      [&](const Holder& holder) { return holder.session == report.number; });
         states.push_back(std::move(state));
     }
@@ -56,7 +61,9 @@ std::string status_text() {
             throw;
     }
     // A node may be missing, too.
-    if (access("/sys/module/trapline", F_OK) == 0) {
+    std::ifstream misc("/proc/misc");
+    const std::string devices{std::istreambuf_iterator<char>(misc), {}};
+    if (misc_minor(devices, TRAPLINE_DEVICE)) {
         ensure_loaded([](std::string_view) {});
         throw Error("the trapline module came or went while it was asked", "try again");
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "spec/obstacle.h"
 #include "symbols/blacklist.h"
 #include "symbols/kallsyms.h"
 
@@ -20,15 +21,16 @@ struct FunctionGlob {
 
 FunctionGlob parse_function_glob(std::string_view text);
 
+// The symbols that list_functions() looks at for `glob`: most others aren't kept.
+Kallsyms load_symbols(const FunctionGlob& glob, const std::string& path = "/proc/kallsyms");
+
 struct FunctionCount {
     std::size_t probed = 0; // that can be
     std::size_t refused = 0;
 };
 
-// Visits the functions that match, by address. `reason`: why it can't be probed, as far as that
-// is known here; empty: it can.
-using VisitFunction =
-    std::function<void(const NumberedFunction& function, std::string_view reason)>;
+// Visits the functions that match, by address.
+using VisitFunction = std::function<void(const NumberedFunction& function, Obstacle obstacle)>;
 
 FunctionCount list_functions(const FunctionGlob& glob, const Kallsyms& kallsyms,
                              const Blacklist& blacklist, const VisitFunction& visit);

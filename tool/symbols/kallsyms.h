@@ -37,6 +37,10 @@ public:
     explicit Kallsyms(const std::string& path = "/proc/kallsyms");
     explicit Kallsyms(std::istream& from);
 
+    // Of the names that are `wanted` only, and without sizes: for who is in a hurry.
+    using Wanted = std::function<bool(std::string_view name)>;
+    Kallsyms(const std::string& path, const Wanted& wanted);
+
     Kallsyms(Kallsyms&&) = default;
     Kallsyms& operator=(Kallsyms&&) = default;
     // Its views point into its own buffer.
@@ -52,10 +56,10 @@ public:
     // "kernel" or "vmlinux" for the kernel image; '-' and '_' are the same in it.
     std::vector<Symbol> find(std::string_view name, std::string_view module = {}) const;
 
-    // Visits the functions of `module`, as for find(), by address; if addresses are hidden, in
-    // the order of the file. A place that is listed twice under one name is visited once. The
-    // numbers are those among all functions of the name, wherever they are.
-    void for_each_function(std::string_view module,
+    // Visits the functions of `module`, as for find(), whose names are `wanted`, by address; if
+    // addresses are hidden, in the order of the file. A place that is listed twice under one name
+    // is visited once. The numbers are those among all functions of the name, wherever they are.
+    void for_each_function(std::string_view module, const Wanted& wanted,
                            const std::function<void(const NumberedFunction&)>& visit) const;
 
     // What the compiler made of a function: NAME.isra.0, NAME.constprop.0, NAME.part.0, NAME.cold.
@@ -80,8 +84,8 @@ private:
     };
 
     void reserve();
-    void add_line(const char* at, const char* end);
-    void finish();
+    void read_file(const std::string& path, const Wanted* wanted);
+    bool add_line(const char* at, const char* end, const Wanted* wanted);
     std::uint16_t intern_module(std::string_view name);
     void link_names();
     void link_addresses();
@@ -89,7 +93,7 @@ private:
     Symbol symbol_of(const Entry& entry) const;
     bool in_module(const Entry& entry, std::string_view module) const;
     std::uint32_t first_of_name(const Entry& entry) const;
-    std::vector<std::uint32_t> functions_by_address() const;
+    std::vector<std::uint32_t> functions_by_address(const Wanted& wanted) const;
 
     std::vector<char> names_;
     std::vector<Entry> symbols_;

@@ -17,6 +17,8 @@ no_session() {
 	expect_status 0
 	expect_empty err
 	expect_is output "$(cat out)" "the trapline module is not loaded: nothing is being traced"
+	su nobody -c 'trapline status' >out 2>err </dev/null || fail "status $?, an ordinary user"
+	expect_in out '^the trapline module is not loaded'
 	! grep -q '^trapline ' /proc/modules || fail "it loaded the module"
 	modprobe trapline
 }
@@ -77,15 +79,17 @@ t "status: two sessions, one of them a flight recorder, losses by cause" two_ses
 
 holders() {
 	mkfifo go
-	# Opening a FIFO waits, and forks nobody who would hold it too.
-	sh -c 'exec 9<>/dev/trapline; sleep 100 & echo $! >sleeper; read -r _ <go; kill $(cat sleeper)' &
+	# Opening a FIFO waits, and forks nobody who would hold it too. One of them is another user's.
+	sh -c 'exec 9<>/dev/trapline; su nobody -c "exec sleep 100" & echo $! >sleeper; read -r _ <go; kill $(cat sleeper)' &
 	holder=$!
 	until_true test -s sleeper
+	until_true grep -q '^Uid:.65534' "/proc/$(cat sleeper)/status"
+	until_true grep -q sleep "/proc/$(cat sleeper)/comm"
 	show_status
 	echo >go
 	wait $holder
 	expect_status 0
-	expect_in out "^[0-9]+ +[^ ]+-$holder +0 +[^ ]+-$holder, [^ ]+-$(cat sleeper) +not started +- +- +0 +0 +0 +-\$"
+	expect_in out "^[0-9]+ +[^ ]+-$holder +0 +[^ ]+-$holder, sleep-$(cat sleeper) +not started +- +- +0 +0 +0 +-\$"
 	expect_is lines "$(wc -l <out)" 2
 }
 t "status: whoever holds the descriptor, not only who opened it" holders
