@@ -87,8 +87,7 @@ TEST(SessionTables, ASessionMayBeBare) {
 TEST(SessionTables, NoHolderIsToldFromOneThatIsNotKnown) {
     SessionState state = traced();
     state.holders.clear();
-    EXPECT_NE(session_tables(std::vector{state}).find("  -              started"),
-              std::string::npos);
+    EXPECT_NE(session_tables(std::vector{state}).find("  -        started"), std::string::npos);
     state.all_holders = false;
     const std::string text = session_tables(std::vector{state});
     EXPECT_NE(text.find("  not known  started"), std::string::npos) << text;
