@@ -2,21 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # `trapline status`: sessions that are known exactly, shown while they last.
 
-show_status() { # into status, out and err
-	timeout -s KILL 60 trapline status "$@" >out 2>err </dev/null
+show_status() { # into status, shown and shown_err: out and err are a running trace's
+	timeout -s KILL 60 trapline status "$@" >shown 2>shown_err </dev/null
 	echo $? >status
 }
 
 no_session() {
 	show_status
 	expect_status 0
-	expect_empty err
-	expect_is output "$(cat out)" "no session: nothing is being traced"
+	expect_empty shown_err
+	expect_is output "$(cat shown)" "no session: nothing is being traced"
 	rmmod trapline || fail "rmmod does not work"
 	show_status
 	expect_status 0
-	expect_empty err
-	expect_is output "$(cat out)" "the trapline module is not loaded: nothing is being traced"
+	expect_empty shown_err
+	expect_is output "$(cat shown)" "the trapline module is not loaded: nothing is being traced"
 	su nobody -c 'trapline status' >out 2>err </dev/null || fail "status $?, an ordinary user"
 	expect_in out '^the trapline module is not loaded'
 	! grep -q '^trapline ' /proc/modules || fail "it loaded the module"
@@ -34,7 +34,6 @@ one_session() {
 	show_status
 	touch go
 	ended
-	cp out shown
 	[ "$(cat status)" = 0 ] || fail "trace: status $(cat status)"
 	expect_in shown '^[1-9][0-9]* +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +stream +1M +2 +[0-9]+ +0 +-$'
 	expect_is "opener and holder" "$(awk 'NR == 2 { print $2 == $4 }' shown)" 1
@@ -42,7 +41,7 @@ one_session() {
 	expect_in shown '^[0-9]+ +vfs_read\+0x5 +entry +(breakpoint|jump) '
 	expect_is "lines" "$(wc -l <shown)" 6
 	show_status
-	expect_in out '^no session'
+	expect_in shown '^no session'
 }
 t "status: a session, its probes' techniques and exact counts, and none after it" one_session
 
@@ -60,7 +59,6 @@ two_sessions() {
 	touch go
 	kill -INT $recorder
 	wait $recorder
-	cp out shown
 	ended
 	expect_in shown '^[0-9]+ +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +stream +64K +1 +[0-9]+ +[0-9]+ +-$'
 	expect_in shown '^[0-9]+ +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +flight recorder +128K +1 +0 +0 +not known$'
@@ -89,8 +87,8 @@ holders() {
 	echo >go
 	wait $holder
 	expect_status 0
-	expect_in out "^[0-9]+ +[^ ]+-$holder +0 +[^ ]+-$holder, sleep-$(cat sleeper) +not started +- +- +0 +0 +0 +-\$"
-	expect_is lines "$(wc -l <out)" 2
+	expect_in shown "^[0-9]+ +[^ ]+-$holder +0 +[^ ]+-$holder, sleep-$(cat sleeper) +not started +- +- +0 +0 +0 +-\$"
+	expect_is lines "$(wc -l <shown)" 2
 }
 t "status: whoever holds the descriptor, not only who opened it" holders
 
@@ -102,6 +100,6 @@ refused() {
 	expect_status 2
 	show_status --help
 	expect_status 0
-	expect_in out '^Usage: trapline status'
+	expect_in shown '^Usage: trapline status'
 }
 t "status: not root, wrong usage" refused
