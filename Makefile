@@ -4,7 +4,9 @@
 #   make              the module for the running kernel (or KDIR=...), and the tool
 #   make kmod KDIR=.. the module for a configured and built kernel tree, or headers
 #   make tool         the tool: build/bin/trapline
-#   make install      module and tool, onto this machine (uninstall takes them away)
+#   make man          the manual pages: build/man
+#   make install      module, tool, pages, onto this machine or into DESTDIR (uninstall takes
+#                     them away); PREFIX=/usr/local; install-tool, install-module: one of them
 #   make demo         boots a Debian kernel in QEMU and traces vfs_read in it
 #   make test         every check and test there is: check, unit, guest
 #   make fuzz         looks for input that the readers of recordings can't take, for
@@ -24,9 +26,11 @@ WERROR ?= OFF
 B := build
 release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(1)/include/generated/utsrelease.h 2>/dev/null)
 
-.PHONY: all kmod tool install uninstall demo test check unit guest bench clean fuzz fuzz-proof
+.PHONY: all kmod tool man install uninstall demo test check unit guest bench clean fuzz fuzz-proof
 .PHONY: guest-kmod demo-program guest-programs guest-kernel configure
-all: kmod tool
+all: kmod tool man
+
+VERSION := $(shell sed -n 's/.*define TRAPLINE_VERSION[[:space:]]*"\(.*\)".*/\1/p' shared/trapline.h)
 
 # Kernel modules are built in folders of their kernel's own, from links to the sources.
 # $(1): that folder; $(2): what to link there. Warnings are errors, but not objtool's
@@ -72,20 +76,53 @@ guest-kernel:
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@if grep -n 'warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
-PAGES := trapline trapline-trace trapline-record trapline-report trapline-mark
-MAN8 = $(DESTDIR)$(PREFIX)/share/man/man8
+PAGES := $(patsubst docs/%.scd,$(B)/man/%,$(wildcard docs/*.8.scd))
+man: $(PAGES)
 
+# groff shows a plain - as a hyphen, which no shell takes for one.
+$(B)/man/%: docs/%.scd shared/trapline.h
+	@command -v scdoc >/dev/null || { echo "make: the manual pages are written for scdoc;" \
+		"install it: the package is called scdoc (Debian, Fedora, Arch)" >&2; exit 2; }
+	@mkdir -p $(@D)
+	@set -o pipefail; sed '1s/"trapline [^"]*"/"trapline $(VERSION)"/' $< | scdoc | \
+		sed '/^\.TH/!s/-/\\-/g' >$@.new || { echo "make: $< is not right" >&2; exit 1; }
+	@mv $@.new $@
+
+# What is installed, as MODE:FILE:PLACE, which is below PREFIX.
+INSTALLED = 755:$(B)/bin/trapline:sbin/trapline \
+	$(foreach page,$(PAGES),644:$(page):share/man/man8/$(notdir $(page)))
+MODULE = /lib/modules/$(KREL)/updates/trapline.ko
+depmod = $(if $(DESTDIR),,PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL))
+define need-kernel
+	@[ -n "$(KREL)" ] || { echo "make: for which kernel? $(KDIR) is no configured and built kernel" \
+		"tree or headers package." >&2; echo "Name one: make $@ KDIR=..., or leave" \
+		"the module alone: make $@-tool" >&2; exit 2; }
+endef
+
+.PHONY: install-tool install-module uninstall-tool
 install:
-	install -D -m 0755 $(B)/bin/trapline $(DESTDIR)$(PREFIX)/sbin/trapline
-	install -d $(MAN8)
-	install -m 0644 $(PAGES:%=docs/%.8) $(MAN8)
-	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
-	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
+	$(need-kernel)
+	@$(MAKE) install-module install-tool
+
+install-tool: man
+	@[ -e $(B)/bin/trapline ] || { echo "make: $(B)/bin/trapline is not built yet: make tool" >&2; exit 2; }
+	@for file in $(INSTALLED); do IFS=: read -r mode from to <<<"$$file"; \
+		install -v -D -m "$$mode" "$$from" "$(DESTDIR)$(PREFIX)/$$to" || exit; done
+
+install-module:
+	@[ -e $(B)/kmod/$(KREL)/trapline.ko ] || { echo "make: the module is not built yet for the kernel of" \
+		"$(KDIR): make kmod KDIR=$(KDIR)" >&2; exit 2; }
+	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)$(MODULE)
+	$(depmod)
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/sbin/trapline $(PAGES:%=$(MAN8)/%.8) \
-		$(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
-	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
+	$(need-kernel)
+	@$(MAKE) uninstall-tool
+	rm -f $(DESTDIR)$(MODULE)
+	$(depmod)
+
+uninstall-tool:
+	@for file in $(INSTALLED); do rm -fv "$(DESTDIR)$(PREFIX)/$${file##*:}" || exit; done
 
 demo:
 	@qemu/deps demo
@@ -104,10 +141,11 @@ deps-test:
 	@qemu/deps test
 	@mkdir -p $(B)
 
-check: deps-test
+check: deps-test tool man
 	@tests/checks/include-directions
 	@tests/checks/format
 	@tests/checks/checkpatch
+	@tests/checks/manual $(B)/bin/trapline $(B)/man
 
 unit: deps-test configure
 	@$(BUILD) all
