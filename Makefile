@@ -89,7 +89,13 @@ $(B)/man/%: docs/%.scd shared/trapline.h
 	@mv $@.new $@
 
 # What is installed, as MODE:FILE:PLACE, which is below PREFIX.
+COMPLETIONS := packaging/completions
+ZSH_FUNCTIONS ?= share/zsh/site-functions
 INSTALLED = 755:$(B)/bin/trapline:sbin/trapline \
+	644:packaging/70-trapline.rules:lib/udev/rules.d/70-trapline.rules \
+	644:$(COMPLETIONS)/trapline.bash:share/bash-completion/completions/trapline \
+	644:$(COMPLETIONS)/_trapline:$(ZSH_FUNCTIONS)/_trapline \
+	644:$(COMPLETIONS)/trapline.fish:share/fish/vendor_completions.d/trapline.fish \
 	$(foreach page,$(PAGES),644:$(page):share/man/man8/$(notdir $(page)))
 MODULE = /lib/modules/$(KREL)/updates/trapline.ko
 depmod = $(if $(DESTDIR),,PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL))
@@ -146,6 +152,8 @@ check: deps-test tool man
 	@tests/checks/format
 	@tests/checks/checkpatch
 	@tests/checks/manual $(B)/bin/trapline $(B)/man
+	@tests/checks/completions $(B)/bin/trapline
+	@tests/checks/install
 
 unit: deps-test configure
 	@$(BUILD) all
