@@ -7,8 +7,11 @@
 #   make man          the manual pages: build/man
 #   make install      module, tool, pages, onto this machine or into DESTDIR (uninstall takes
 #                     them away); PREFIX=/usr/local; install-tool, install-module: one of them
+#   make install-dkms the module's source, for DKMS to build it for each kernel
+#   make deb          the Debian packages trapline and trapline-dkms: build/deb
 #   make demo         boots a Debian kernel in QEMU and traces vfs_read in it
 #   make test         every check and test there is: check, unit, guest
+#   make test-packages  installs, upgrades and removes the packages in a chroot
 #   make fuzz         looks for input that the readers of recordings can't take, for
 #                     FUZZ_SECONDS each; fuzz-proof: that it finds bugs planted in them
 #   make bench        what a hit costs, in instructions, next to an empty handler
@@ -91,7 +94,8 @@ $(B)/man/%: docs/%.scd shared/trapline.h
 # What is installed, as MODE:FILE:PLACE, which is below PREFIX.
 COMPLETIONS := packaging/completions
 ZSH_FUNCTIONS ?= share/zsh/site-functions
-INSTALLED = 755:$(B)/bin/trapline:sbin/trapline \
+SBIN ?= sbin
+INSTALLED = 755:$(B)/tool/bin/trapline:$(SBIN)/trapline \
 	644:packaging/70-trapline.rules:lib/udev/rules.d/70-trapline.rules \
 	644:$(COMPLETIONS)/trapline.bash:share/bash-completion/completions/trapline \
 	644:$(COMPLETIONS)/_trapline:$(ZSH_FUNCTIONS)/_trapline \
@@ -111,7 +115,7 @@ install:
 	@$(MAKE) install-module install-tool
 
 install-tool: man
-	@[ -e $(B)/bin/trapline ] || { echo "make: $(B)/bin/trapline is not built yet: make tool" >&2; exit 2; }
+	@[ -e $(B)/tool/bin/trapline ] || { echo "make: the tool is not built yet: make tool" >&2; exit 2; }
 	@for file in $(INSTALLED); do IFS=: read -r mode from to <<<"$$file"; \
 		install -v -D -m "$$mode" "$$from" "$(DESTDIR)$(PREFIX)/$$to" || exit; done
 
@@ -129,6 +133,40 @@ uninstall:
 
 uninstall-tool:
 	@for file in $(INSTALLED); do rm -fv "$(DESTDIR)$(PREFIX)/$${file##*:}" || exit; done
+
+DKMS_TREE = $(DESTDIR)/usr/src/trapline-$(VERSION)
+.PHONY: install-dkms uninstall-dkms deb test-packages
+install-dkms:
+	install -d $(DKMS_TREE)
+	cp -R kmod/. shared $(DKMS_TREE)
+	sed 's/#MODULE_VERSION#/$(VERSION)/' packaging/dkms.conf >$(DKMS_TREE)/dkms.conf
+
+uninstall-dkms:
+	rm -rf $(DKMS_TREE)
+
+# debhelper wants debian/ at the top: packages are built in a copy that has it there.
+DEB := $(B)/deb/trapline-$(VERSION)
+DEB_BUILD ?= binary # all: trapline-dkms alone
+DEBFULLNAME ?= $(or $(shell git config user.name),$(shell id -un))
+DEBEMAIL ?= $(or $(shell git config user.email),$(shell id -un)@$(shell hostname -f))
+MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
+deb:
+	@qemu/deps build && qemu/deps deb
+	@rm -rf $(B)/deb && mkdir -p $(DEB)
+	@cp -R Makefile CMakeLists.txt COPYING README.md docs kmod packaging qemu shared tool $(DEB)
+	@mv $(DEB)/packaging/debian $(DEB)/debian
+	@sed -i 's|@MAINTAINER@|$(MAINTAINER)|' $(DEB)/debian/control
+	@printf '%s\n' 'trapline ($(VERSION)) unstable; urgency=medium' '' \
+		'  * Version $(VERSION).' '' \
+		" -- $(MAINTAINER)  $$(date -R -d "@$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || date +%s)}")" \
+		>$(DEB)/debian/changelog
+	@echo "Building the packages ..."
+	@(cd $(DEB) && dpkg-buildpackage -us -uc --build=$(strip $(DEB_BUILD))) >$(B)/deb.log 2>&1 || { cat $(B)/deb.log >&2; exit 1; }
+	@rm -rf $(DEB) && ls $(B)/deb/*.deb
+
+test-packages: deb
+	@qemu/deps packages
+	@tests/packaging/run
 
 demo:
 	@qemu/deps demo
