@@ -4,9 +4,14 @@
 #   make              the module for the running kernel (or KDIR=...), and the tool
 #   make kmod KDIR=.. the module for a configured and built kernel tree, or headers
 #   make tool         the tool: build/bin/trapline
-#   make install      module and tool, onto this machine (uninstall takes them away)
+#   make man          the manual pages: build/man
+#   make install      module, tool, pages, onto this machine or into DESTDIR (uninstall takes
+#                     them away); PREFIX=/usr/local; install-tool, install-module: one of them
+#   make install-dkms the module's source, for DKMS to build it for each kernel
+#   make deb          the Debian packages trapline and trapline-dkms: build/deb
 #   make demo         boots a Debian kernel in QEMU and traces vfs_read in it
 #   make test         every check and test there is: check, unit, guest
+#   make test-packages  installs, upgrades and removes the packages in a chroot
 #   make fuzz         looks for input that the readers of recordings can't take, for
 #                     FUZZ_SECONDS each; fuzz-proof: that it finds bugs planted in them
 #   make bench        what a hit costs, in instructions, next to an empty handler
@@ -24,9 +29,11 @@ WERROR ?= OFF
 B := build
 release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(1)/include/generated/utsrelease.h 2>/dev/null)
 
-.PHONY: all kmod tool install uninstall demo test check unit guest bench clean fuzz fuzz-proof
+.PHONY: all kmod tool man install uninstall demo test check unit guest bench clean fuzz fuzz-proof
 .PHONY: guest-kmod demo-program guest-programs guest-kernel configure
-all: kmod tool pages
+all: kmod tool man
+
+VERSION := $(shell sed -n 's/.*define TRAPLINE_VERSION[[:space:]]*"\(.*\)".*/\1/p' shared/trapline.h)
 
 # Kernel modules are built in folders of their kernel's own, from links to the sources.
 # $(1): that folder; $(2): what to link there. Warnings are errors, but not objtool's
@@ -72,29 +79,94 @@ guest-kernel:
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@if grep -n 'warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
-# Manual pages: from scdoc, and in roff.
-SCD := $(patsubst docs/%.8.scd,%,$(wildcard docs/*.8.scd))
-ROFF := $(patsubst docs/%.8,%,$(wildcard docs/*.8))
-PAGES := $(SCD) $(ROFF)
-MAN8 = $(DESTDIR)$(PREFIX)/share/man/man8
+PAGES := $(patsubst docs/%.scd,$(B)/man/%,$(wildcard docs/*.8.scd))
+man: $(PAGES)
 
-.PHONY: pages
-pages: $(SCD:%=$(B)/man/%.8)
-$(B)/man/%.8: docs/%.8.scd
+# groff shows a plain - as a hyphen, which no shell takes for one.
+$(B)/man/%: docs/%.scd shared/trapline.h
+	@command -v scdoc >/dev/null || { echo "make: the manual pages are written for scdoc;" \
+		"install it: the package is called scdoc (Debian, Fedora, Arch)" >&2; exit 2; }
 	@mkdir -p $(@D)
-	scdoc <$< >$@.new && mv $@.new $@
+	@set -o pipefail; sed '1s/"trapline [^"]*"/"trapline $(VERSION)"/' $< | scdoc | \
+		sed '/^\.TH/!s/-/\\-/g' >$@.new || { echo "make: $< is not right" >&2; exit 1; }
+	@mv $@.new $@
 
-install: pages
-	install -D -m 0755 $(B)/bin/trapline $(DESTDIR)$(PREFIX)/sbin/trapline
-	install -d $(MAN8)
-	install -m 0644 $(SCD:%=$(B)/man/%.8) $(ROFF:%=docs/%.8) $(MAN8)
-	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
-	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
+# What is installed, as MODE:FILE:PLACE, which is below PREFIX.
+COMPLETIONS := packaging/completions
+ZSH_FUNCTIONS ?= share/zsh/site-functions
+SBIN ?= sbin
+INSTALLED = 755:$(B)/tool/bin/trapline:$(SBIN)/trapline \
+	644:packaging/70-trapline.rules:lib/udev/rules.d/70-trapline.rules \
+	644:$(COMPLETIONS)/trapline.bash:share/bash-completion/completions/trapline \
+	644:$(COMPLETIONS)/_trapline:$(ZSH_FUNCTIONS)/_trapline \
+	644:$(COMPLETIONS)/trapline.fish:share/fish/vendor_completions.d/trapline.fish \
+	$(foreach page,$(PAGES),644:$(page):share/man/man8/$(notdir $(page)))
+MODULE = /lib/modules/$(KREL)/updates/trapline.ko
+depmod = $(if $(DESTDIR),,PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL))
+define need-kernel
+	@[ -n "$(KREL)" ] || { echo "make: for which kernel? $(KDIR) is no configured and built kernel" \
+		"tree or headers package." >&2; echo "Name one: make $@ KDIR=..., or leave" \
+		"the module alone: make $@-tool" >&2; exit 2; }
+endef
+
+.PHONY: install-tool install-module uninstall-tool
+install:
+	$(need-kernel)
+	@$(MAKE) install-module install-tool
+
+install-tool: man
+	@[ -e $(B)/tool/bin/trapline ] || { echo "make: the tool is not built yet: make tool" >&2; exit 2; }
+	@for file in $(INSTALLED); do IFS=: read -r mode from to <<<"$$file"; \
+		install -v -D -m "$$mode" "$$from" "$(DESTDIR)$(PREFIX)/$$to" || exit; done
+
+install-module:
+	@[ -e $(B)/kmod/$(KREL)/trapline.ko ] || { echo "make: the module is not built yet for the kernel of" \
+		"$(KDIR): make kmod KDIR=$(KDIR)" >&2; exit 2; }
+	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)$(MODULE)
+	$(depmod)
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/sbin/trapline $(PAGES:%=$(MAN8)/%.8) \
-		$(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
-	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
+	$(need-kernel)
+	@$(MAKE) uninstall-tool
+	rm -f $(DESTDIR)$(MODULE)
+	$(depmod)
+
+uninstall-tool:
+	@for file in $(INSTALLED); do rm -fv "$(DESTDIR)$(PREFIX)/$${file##*:}" || exit; done
+
+DKMS_TREE = $(DESTDIR)/usr/src/trapline-$(VERSION)
+.PHONY: install-dkms uninstall-dkms deb test-packages
+install-dkms:
+	install -d $(DKMS_TREE)
+	cp -R kmod/. shared $(DKMS_TREE)
+	sed 's/#MODULE_VERSION#/$(VERSION)/' packaging/dkms.conf >$(DKMS_TREE)/dkms.conf
+
+uninstall-dkms:
+	rm -rf $(DKMS_TREE)
+
+# debhelper wants debian/ at the top: packages are built in a copy that has it there.
+DEB := $(B)/deb/trapline-$(VERSION)
+DEB_BUILD ?= binary # all: trapline-dkms alone
+DEBFULLNAME ?= $(or $(shell git config user.name),$(shell id -un))
+DEBEMAIL ?= $(or $(shell git config user.email),$(shell id -un)@$(shell hostname -f))
+MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
+deb:
+	@qemu/deps build && qemu/deps deb
+	@rm -rf $(B)/deb && mkdir -p $(DEB)
+	@cp -R Makefile CMakeLists.txt COPYING README.md docs kmod packaging qemu shared tool $(DEB)
+	@mv $(DEB)/packaging/debian $(DEB)/debian
+	@sed -i 's|@MAINTAINER@|$(MAINTAINER)|' $(DEB)/debian/control
+	@printf '%s\n' 'trapline ($(VERSION)) unstable; urgency=medium' '' \
+		'  * Version $(VERSION).' '' \
+		" -- $(MAINTAINER)  $$(date -R -d "@$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || date +%s)}")" \
+		>$(DEB)/debian/changelog
+	@echo "Building the packages ..."
+	@(cd $(DEB) && dpkg-buildpackage -us -uc --build=$(strip $(DEB_BUILD))) >$(B)/deb.log 2>&1 || { cat $(B)/deb.log >&2; exit 1; }
+	@rm -rf $(DEB) && ls $(B)/deb/*.deb
+
+test-packages: deb
+	@qemu/deps packages
+	@tests/packaging/run
 
 demo:
 	@qemu/deps demo
@@ -113,10 +185,13 @@ deps-test:
 	@qemu/deps test
 	@mkdir -p $(B)
 
-check: deps-test
+check: deps-test tool man
 	@tests/checks/include-directions
 	@tests/checks/format
 	@tests/checks/checkpatch
+	@tests/checks/manual $(B)/bin/trapline $(B)/man
+	@tests/checks/completions $(B)/bin/trapline
+	@tests/checks/install
 
 unit: deps-test configure
 	@$(BUILD) all
