@@ -92,11 +92,11 @@ $(B)/man/%: docs/%.scd shared/trapline.h
 	@mv $@.new $@
 
 # What is installed, as MODE:FILE:PLACE, which is below PREFIX.
-COMPLETIONS := packaging/completions
+COMPLETIONS := tool/packaging/completions
 ZSH_FUNCTIONS ?= share/zsh/site-functions
 SBIN ?= sbin
 INSTALLED = 755:$(B)/tool/bin/trapline:$(SBIN)/trapline \
-	644:packaging/70-trapline.rules:lib/udev/rules.d/70-trapline.rules \
+	644:tool/packaging/70-trapline.rules:lib/udev/rules.d/70-trapline.rules \
 	644:$(COMPLETIONS)/trapline.bash:share/bash-completion/completions/trapline \
 	644:$(COMPLETIONS)/_trapline:$(ZSH_FUNCTIONS)/_trapline \
 	644:$(COMPLETIONS)/trapline.fish:share/fish/vendor_completions.d/trapline.fish \
@@ -139,7 +139,7 @@ DKMS_TREE = $(DESTDIR)/usr/src/trapline-$(VERSION)
 install-dkms:
 	install -d $(DKMS_TREE)
 	cp -R kmod/. shared $(DKMS_TREE)
-	sed 's/#MODULE_VERSION#/$(VERSION)/' packaging/dkms.conf >$(DKMS_TREE)/dkms.conf
+	sed 's/#MODULE_VERSION#/$(VERSION)/' tool/packaging/dkms.conf >$(DKMS_TREE)/dkms.conf
 
 uninstall-dkms:
 	rm -rf $(DKMS_TREE)
@@ -153,8 +153,8 @@ MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
 deb:
 	@qemu/deps build && qemu/deps deb
 	@rm -rf $(B)/deb && mkdir -p $(DEB)
-	@cp -R Makefile CMakeLists.txt COPYING README.md docs kmod packaging qemu shared tool $(DEB)
-	@mv $(DEB)/packaging/debian $(DEB)/debian
+	@cp -R Makefile CMakeLists.txt COPYING README.md docs kmod qemu shared tool $(DEB)
+	@mv $(DEB)/tool/packaging/debian $(DEB)/debian
 	@sed -i 's|@MAINTAINER@|$(MAINTAINER)|' $(DEB)/debian/control
 	@printf '%s\n' 'trapline ($(VERSION)) unstable; urgency=medium' '' \
 		'  * Version $(VERSION).' '' \

@@ -4,7 +4,7 @@
 # shellcheck shell=bash disable=SC1091,SC2034
 
 . /usr/share/bash-completion/bash_completion
-. packaging/completions/trapline.bash
+. tool/packaging/completions/trapline.bash
 compopt() { :; }
 
 while IFS= read -r line; do

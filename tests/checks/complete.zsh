@@ -8,7 +8,7 @@ trap 'rm -rf "$WORK"' EXIT
 cat >$WORK/setup <<'END'
 PS1= PS2= RPS1=
 unsetopt zle_bracketed_paste prompt_cr prompt_sp
-fpath=($PWD/packaging/completions $fpath)
+fpath=($PWD/tool/packaging/completions $fpath)
 autoload -Uz compinit && compinit -u -d $WORK/dump
 LISTMAX=10000
 # What is added; not what is only looked at.
