@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/explain.h"
 #include "command/mark.h"
 #include "command/record.h"
 #include "command/trace.h"
@@ -30,6 +31,7 @@ constexpr Command commands[] = {
      trapline::record_command},
     {"report", "show what was recorded", trapline::report_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
+    {"explain", "show how the kernel is made to stop at a probe", trapline::explain_command},
 };
 
 void print_help(std::FILE* to) {
