@@ -413,14 +413,20 @@ struct tl_instant tl_session_stop(struct tl_session *session)
  * Every record older than the returned time is visible, and no trigger lost: one that was
  * cleared here was set by a handler that had taken its record's time before, so the record
  * is older; and that began before the grace period, so it is visible. One that is set after
- * the clearing is announced again, even if its record made it into this time.
+ * the clearing is announced again, even if its record made it into this time. One that ended
+ * the run stays announced until STOP: no other will come.
  */
 struct tl_instant tl_session_sync(struct tl_session *session)
 {
 	struct tl_instant now;
 
-	/* The clearing is visible before the time is taken; pairs with nothing but clocks. */
+	/*
+	 * The clearing is visible before the time is taken. Pairs with the release in
+	 * tl_passed() too: a trigger that has ended the run is seen here, or sets it again.
+	 */
 	smp_store_mb(session->triggered, false);
+	if (READ_ONCE(session->started) && !READ_ONCE(session->active))
+		WRITE_ONCE(session->triggered, true);
 	now = tl_clock_instant(session->tsc);
 	/* Somebody watches: soon matters. A record of the idle loop may still come late. */
 	synchronize_rcu_expedited();

@@ -58,7 +58,7 @@
  *   SYNC          FD               reply: TICKS, MONOTONIC, REALTIME
  *     Every record older than TICKS is visible when the reply is. Triggers whose
  *     records are among them are announced no more; but one that was hit while SYNC
- *     began may be, and what comes later is.
+ *     began may be, and what comes later is; and one that ended the run is until STOP.
  *     errors (of STOP too, which stops all the same): EBADMSG a consumer page
  *     holds a position outside of its ring
  *   PROBE_DUMP    FD [PENDING]     dump; a message a probe: PROBE, a nest of
@@ -79,7 +79,7 @@
  *     errors: EINVAL TEXT is empty or has a NUL in it; E2BIG it is too long
  *
  * poll() on FD: POLLIN when there is something to read (never with OVERWRITE), POLLPRI
- * when a probe with a TRIGGER was hit and no SYNC or STOP came since.
+ * when a probe with a TRIGGER was hit and no SYNC or STOP came since, or it ended the run.
  *
  * Anything that old users must not misread raises TRAPLINE_ABI; module and tool
  * refuse to work together unless theirs are equal.

@@ -69,9 +69,7 @@ int run(const std::vector<std::string>& words) {
 }
 
 void complain(const char* what, const std::string& hint) {
-    std::fprintf(stderr, "trapline: %s\n", what);
-    if (!hint.empty())
-        std::fprintf(stderr, "  %s\n", hint.c_str());
+    std::fputs(trapline::complaint(what, hint).c_str(), stderr);
 }
 
 } // namespace

@@ -120,7 +120,53 @@ TEST(RecordingDirectory, WhatIsNoRecordingStays) {
     EXPECT_EQ(refusal(dir / "none/rec"), "cannot make anything in the directory " + (dir / "none") +
                                              ": No such file or directory");
     EXPECT_EQ(refusal(""), "a recording needs a name for its directory");
-    EXPECT_EQ(refusal("//"), "/ is in the way: it is a directory that holds no recording");
+    EXPECT_EQ(refusal("//"), "/ is no name for a recording");
+    EXPECT_EQ(refusal(dir / "."), (dir / ".") + " is no name for a recording");
+    EXPECT_EQ(refusal(dir / "x/.."), (dir / "x/..") + " is no name for a recording");
+}
+
+TEST(RecordingDirectory, IsNobodyElsesWhileItIsRecorded) {
+    const TempDir dir;
+    {
+        RecordingDirectory directory(dir / "rec");
+        directory.create();
+        directory.write_metadata(small_description());
+        EXPECT_EQ(refusal(dir / "rec"),
+                  (dir / "rec") + " is in the way: it is being recorded just now");
+    }
+    EXPECT_EQ(refusal(dir / "rec"), "") << "the lock goes with its holder";
+}
+
+TEST(RecordingDirectory, WithdrawnItLeavesWhatWasThere) {
+    const TempDir dir;
+    record(dir / "rec", "older");
+    {
+        RecordingDirectory directory(dir / "rec");
+        directory.create();
+        directory.write_metadata(small_description());
+        directory.reserve_metadata(5000);
+        EXPECT_EQ(version_of(dir / "rec.old"), "older");
+        directory.withdraw();
+        EXPECT_FALSE(directory.created());
+    }
+    EXPECT_EQ(version_of(dir / "rec"), "older");
+    EXPECT_FALSE(fs::exists(dir / "rec.old"));
+    RecordingDirectory fresh(dir / "fresh");
+    fresh.create();
+    fresh.write_metadata(small_description());
+    fresh.withdraw();
+    EXPECT_FALSE(fs::exists(dir / "fresh"));
+}
+
+TEST(RecordingDirectory, HoldsRoomForItsMetadata) {
+    const TempDir dir;
+    RecordingDirectory directory(dir / "rec");
+    directory.create();
+    directory.write_metadata(small_description());
+    directory.reserve_metadata(100000);
+    EXPECT_EQ(fs::file_size(dir / "rec/.reserve"), 100000U);
+    directory.write_metadata(small_description());
+    EXPECT_FALSE(fs::exists(dir / "rec/.reserve"));
 }
 
 // What lies in PATH.old and is no part of a recording is never deleted.

@@ -105,7 +105,7 @@ TEST_F(SummaryDescription, FlightRecorderThatWasKilled) {
               "  recorded  2023-11-14T23:13:20+01:00, at least for 2.0 s\n"
               "  by        trapline 0.1.0, 1 probe\n"
               "  mode      flight recorder: the newest events overwrote the oldest\n"
-              "  ended     the recording was killed: no totals\n");
+              "  ended     not yet, or it was killed: no totals\n");
     EXPECT_NE(text().find("+01:00\n"), std::string::npos);
     description.kernel = {};
     description.clock.anchor.reset();

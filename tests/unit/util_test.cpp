@@ -117,6 +117,10 @@ TEST(Escape, LeavesPrintableAsciiAlone) {
 TEST(Escape, EverythingElseIsVisible) {
     EXPECT_EQ(escaped("a\nb\tc\rd\ae\bf\vg\fh"), "a\\nb\\tc\\rd\\ae\\bf\\vg\\fh");
     EXPECT_EQ(escaped("\033[2J"), "\\033[2J");
+    EXPECT_EQ(without_controls("a\n  \033[2J\\ \xc3\xa4 \xc2\x9b\x7f"),
+              "a\n  \\033[2J\\ \xc3\xa4 \\302\x9b\\177");
+    EXPECT_EQ(complaint("no \033[31m", "try this\nor that"),
+              "trapline: no \\033[31m\n  try this\n  or that\n");
     EXPECT_EQ(escaped("back\\slash"), "back\\\\slash");
     EXPECT_EQ(escaped(std::string_view("\0001", 2)), "\\0001");
     EXPECT_EQ(escaped("\x7f\x80\xff"), "\\177\\200\\377");

@@ -47,6 +47,8 @@ std::string find_command(const std::string& name) {
     if (name.find('/') != std::string::npos) {
         if (access(name.c_str(), F_OK) != 0)
             throw CommandError(fmt::format("{}: not found", name), 127);
+        if (!is_file(name) || access(name.c_str(), X_OK) != 0)
+            throw CommandError(fmt::format("{}: not executable", name), 126);
         return name;
     }
     const char* variable = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe)
@@ -134,6 +136,7 @@ struct Plan {
     bool stdout_to_stderr = false;
     sigset_t mask{};
     bool pipe_ignored = false;
+    bool size_ignored = false;
 };
 
 // In the child. What has to be done before exec is done before the gate: behind it
@@ -146,6 +149,7 @@ struct Plan {
     if (plan.stdout_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         give_up(report, false);
     (void)std::signal(SIGPIPE, plan.pipe_ignored ? SIG_IGN : SIG_DFL);
+    (void)std::signal(SIGXFSZ, plan.size_ignored ? SIG_IGN : SIG_DFL);
     sigprocmask(SIG_SETMASK, &plan.mask, nullptr); // NOLINT(concurrency-mt-unsafe)
     // A poll, not a read: who traces read() would see this one return.
     pollfd wait{gate, POLLIN, 0};
@@ -174,7 +178,8 @@ Child::Child(const std::vector<std::string>& command, const std::string& user,
               find_user(user),
               stdout_to_stderr,
               signals.inherited_mask(),
-              signals.inherited_pipe_ignored()};
+              signals.inherited_pipe_ignored(),
+              signals.inherited_size_ignored()};
     plan.shell_words.insert(plan.shell_words.end(), command.begin() + 1, command.end());
     Pipe gate = make_pipe();
     Pipe report = make_pipe();

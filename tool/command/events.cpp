@@ -21,11 +21,16 @@ namespace trapline {
 Signals::Signals(std::span<const int> more) {
     sigset_t set;
     sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    for (const int number : {SIGINT, SIGTERM, SIGQUIT})
         sigaddset(&set, number);
+    struct sigaction hangup {};
+    sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN) // else nohup's wish
+        sigaddset(&set, SIGHUP);
     for (const int number : more)
         sigaddset(&set, number);
     inherited_pipe_ignored_ = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+    inherited_size_ignored_ = std::signal(SIGXFSZ, SIG_IGN) == SIG_IGN;
     pthread_sigmask(SIG_BLOCK, &set, &inherited_mask_);
     fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!fd_)

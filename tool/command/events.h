@@ -14,7 +14,7 @@
 
 namespace trapline {
 
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT as a descriptor; SIGPIPE ignored. For the whole
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT as a descriptor; SIGPIPE and SIGXFSZ ignored. For the whole
 // process, threads made later included.
 class Signals {
 public:
@@ -24,6 +24,7 @@ public:
     // As it was before: what COMMAND is to inherit.
     const sigset_t& inherited_mask() const { return inherited_mask_; }
     bool inherited_pipe_ignored() const { return inherited_pipe_ignored_; }
+    bool inherited_size_ignored() const { return inherited_size_ignored_; }
 
     int fd() const { return fd_.get(); }
 
@@ -36,6 +37,7 @@ public:
 private:
     sigset_t inherited_mask_{};
     bool inherited_pipe_ignored_ = false;
+    bool inherited_size_ignored_ = false;
     UniqueFd fd_;
 };
 

@@ -36,4 +36,11 @@ std::vector<RingMapping> map_rings(const Session& session, std::uint32_t cpus) {
     return rings;
 }
 
+std::vector<RingOfCpu> memory_of(std::span<const RingMapping> rings) {
+    std::vector<RingOfCpu> all;
+    for (const RingMapping& ring : rings)
+        all.push_back({ring.cpu(), ring.memory()});
+    return all;
+}
+
 } // namespace trapline

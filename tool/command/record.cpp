@@ -6,15 +6,18 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
+#include <limits>
 #include <poll.h>
 
-#include "command/chunk_writer.h"
-#include "command/flight_recorder.h"
 #include "command/map_rings.h"
 #include "command/record_options.h"
 #include "command/run.h"
 #include "output/accounting.h"
+#include "recording/chunk_writer.h"
+#include "recording/flight_recorder.h"
+#include "trace/ctf_metadata.h"
 #include "util/size.h"
 
 namespace trapline {
@@ -25,6 +28,9 @@ using namespace std::chrono_literals;
 
 // How often it is looked whether the directory is still there.
 constexpr auto presence_interval = 500ms;
+
+// Of what ended a recording, in its metadata: bytes.
+constexpr std::size_t cause_max = 256;
 
 constexpr std::array more_signals{SIGUSR1};
 
@@ -43,6 +49,23 @@ std::uint64_t sum(std::span<const RingTotals> rings, std::uint64_t RingTotals::*
     for (const RingTotals& ring : rings)
         total += ring.*term;
     return total;
+}
+
+// How much the metadata grows at the end, at most: every number at its longest, no call that
+// is still inside.
+std::uint64_t metadata_growth(TraceDescription description, std::size_t rings) {
+    const std::size_t before = ctf_metadata(description).size();
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    TraceTotals& totals = description.totals.emplace();
+    totals.stop = {most, most, most};
+    totals.ended_by = std::string(cause_max, 'x');
+    trapline_counters counters{};
+    std::memset(&counters, 0xff, sizeof(counters));
+    for (const ProbeDescription& probe : description.probes)
+        totals.probes.push_back({probe.id, false, counters, {}});
+    totals.rings.assign(rings, {std::numeric_limits<std::uint32_t>::max(), most, most, most, most,
+                                most, most, most});
+    return ctf_metadata(description).size() - before;
 }
 
 // A recording in either mode; what differs is below.
@@ -65,20 +88,37 @@ protected:
     virtual Run::SignalUse use_of(int number) = 0;
     // After STOP: writes the rest, as far as it is to be written.
     virtual void write_rest(const Ending& ending, const ClockAnchor& stop) = 0;
+    virtual bool wanted(const Ending&) const { return true; } // is the rest to be written?
     virtual std::vector<RingTotals> totals() = 0;
 
     bool until_hit();
-    void write_metadata() { directory_.write_metadata(run_.description()); }
+    std::uint64_t size_limit() const; // of streams and the first metadata; 0: none
+    void create();
 
     const RecordOptions& options_;
     RecordingDirectory directory_;
     Run run_;
-    bool full_ = false; // --max-size was reached
+    std::vector<RingMapping> rings_;
+    std::uint64_t growth_ = 0; // bytes that the metadata may still grow by
+    bool full_ = false;        // --max-size was reached
 
 private:
     void conclude(const Ending& ending, const ClockAnchor& stop, bool failed);
     void say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const;
 };
+
+// The directory, with room for the accounting that it is to hold.
+void Record::create() {
+    directory_.create();
+    directory_.write_metadata(run_.description());
+    directory_.reserve_metadata(directory_.size() + growth_);
+}
+
+std::uint64_t Record::size_limit() const {
+    if (options_.max_size == 0)
+        return 0;
+    return options_.max_size > growth_ ? options_.max_size - growth_ : 1;
+}
 
 // Whether a probe of --until was hit: the module has stopped recording then.
 bool Record::until_hit() {
@@ -100,7 +140,10 @@ void Record::say_what_was_written(const Ending& ending, std::span<const RingTota
     const std::uint64_t overwritten = sum(rings, &RingTotals::overwritten);
     const std::uint64_t unread = sum(rings, &RingTotals::unread);
     if (!directory_.created()) {
-        say("trapline: nothing was written: COMMAND succeeded\n");
+        say(wanted(ending)
+                ? fmt::format("trapline: nothing was written, {} recorded events are lost\n",
+                              unread)
+                : "trapline: nothing was written: COMMAND succeeded\n");
         return;
     }
     say(fmt::format("trapline: {}{} events in {} ({:.1f} MiB){}{}\n",
@@ -109,7 +152,7 @@ void Record::say_what_was_written(const Ending& ending, std::span<const RingTota
                     ending.cause.empty() ? "" : ", ended by ", ending.cause));
     if (overwritten != 0)
         say(fmt::format("trapline: {} older ones were overwritten\n", overwritten));
-    if (unread != 0)
+    if (unread != 0 && wanted(ending))
         say(fmt::format("trapline: {} recorded events were not written{}\n", unread,
                         full_ ? ": --max-size was reached" : ""));
 }
@@ -123,22 +166,27 @@ void Record::conclude(const Ending& ending, const ClockAnchor& stop, bool failed
     TraceDescription description = run_.description();
     TraceTotals& totals = description.totals.emplace();
     totals.stop = stop;
-    totals.ended_by = ending.cause;
+    totals.ended_by = ending.cause.substr(0, cause_max);
     totals.rings = this->totals();
     for (const ProbeReport& report : run_.reports())
         totals.probes.push_back({report.event_id, report.lifted, report.counters, report.pending});
+    // For so many calls inside there is no room in --max-size; they are printed all the same.
+    if (options_.max_size != 0 &&
+        directory_.streams_size() + ctf_metadata(description).size() > options_.max_size)
+        for (ProbeTotals& probe : totals.probes)
+            probe.pending.clear();
     directory_.write_metadata(description);
 }
 
 void say_error(const Error& error) {
-    say(fmt::format("trapline: {}\n", error.what()));
-    if (!error.hint().empty())
-        say(fmt::format("  {}\n", error.hint()));
+    say(complaint(error.what(), error.hint()));
 }
 
 int Record::run() {
     run_.prepare();
     run_.start();
+    rings_ = map_rings(run_.session(), run_.cpus());
+    growth_ = metadata_growth(run_.description(), rings_.size());
     begin();
     Ending ending;
     bool failed = false;
@@ -146,21 +194,30 @@ int Record::run() {
         run_.let_go("recording");
         ending = wait();
     } catch (const CommandError&) {
+        if (directory_.created())
+            directory_.withdraw();
         throw;
     } catch (const Error& error) {
         say_error(error);
         ending.cause = error.what();
         failed = true;
     }
-    const ClockAnchor stop = run_.stop();
     try {
+        const ClockAnchor stop = run_.stop();
+        // What it would have done is done.
+        run_.on_signal = [](int number) {
+            return number == SIGUSR1 ? Run::SignalUse::handled : Run::SignalUse::usual;
+        };
         conclude(ending, stop, failed);
     } catch (const Error& error) {
         say_error(error);
         failed = true;
     }
+    if (full_)
+        ending.cause = "--max-size";
     const std::vector<RingTotals> rings = totals();
-    const bool lost = run_.account() || sum(rings, &RingTotals::unread) != 0;
+    const bool unread = sum(rings, &RingTotals::unread) != 0 && wanted(ending);
+    const bool lost = run_.account() || unread;
     say_what_was_written(ending, rings);
     if (failed) {
         run_.say_command_goes_on();
@@ -178,9 +235,8 @@ public:
 
 private:
     void begin() override {
-        directory_.create();
-        write_metadata();
-        writer_.emplace(map_rings(run_.session(), run_.cpus()), directory_, options_.max_size);
+        create();
+        writer_.emplace(memory_of(rings_), directory_, size_limit());
     }
 
     Ending wait() override {
@@ -207,7 +263,7 @@ private:
     }
 
     void write_rest(const Ending&, const ClockAnchor& stop) override {
-        if (!full_ && !writer_->write_rest(stop))
+        if (!writer_->write_rest(stop))
             full_ = true;
     }
 
@@ -223,25 +279,38 @@ public:
 
 private:
     void begin() override {
-        recorder_.emplace(map_rings(run_.session(), run_.cpus()), run_.layouts(), directory_,
-                          options_.max_size);
+        recorder_.emplace(memory_of(rings_), run_.layouts(), directory_, size_limit());
+        // The last events are those of every ring, or they are not the last.
+        if (!has_room(ctf_metadata(run_.description()).size()))
+            throw Error(fmt::format("--max-size: {} is less than the rings hold: {} of {}",
+                                    format_size(options_.max_size), rings_.size(),
+                                    format_size(rings_.front().memory().size)),
+                        "allow more, or take a smaller --buffer-size");
+    }
+
+    // For all that the rings can hold, behind `size` bytes.
+    bool has_room(std::uint64_t size) const {
+        return options_.max_size == 0 ||
+               size + rings_.size() * rings_.front().memory().size <= size_limit();
     }
 
     Ending wait() override {
-        const Watch session{run_.session().fd(), POLLPRI,
-                            [this](Ending& ending, short) { return trigger_hit(ending); }};
+        std::vector<Watch> watches;
+        if (!options_.triggers.empty()) // else its timer would run for nothing
+            watches.push_back({run_.session().fd(), POLLPRI,
+                               [this](Ending& ending, short) { return trigger_hit(ending); }});
         for (;;) {
-            Ending ending = run_.wait({&session, 1}, {presence_interval, [this] {
-                                                          if (directory_.created())
-                                                              directory_.check_present();
-                                                      }});
+            Ending ending = run_.wait(watches, {presence_interval, [this] {
+                                                    if (directory_.created())
+                                                        directory_.check_present();
+                                                }});
             if (!ending.by_command || ending.status == 0 || !options_.snapshot_on_failure)
                 return ending;
-            failed_status_ = ending.status;
             if (!snapshot(ending.cause)) {
                 ending.cause = "--max-size";
                 return ending;
             }
+            say("trapline: COMMAND failed; the recording goes on; Ctrl-C ends\n");
         }
     }
 
@@ -262,14 +331,13 @@ private:
         if (!write_new())
             return false;
         say(fmt::format("trapline: snapshot in {}: {}\n", directory_.path(), cause));
-        return true;
+        full_ = !has_room(directory_.size());
+        return !full_;
     }
 
     bool write_new() {
-        if (!directory_.created()) {
-            directory_.create();
-            write_metadata();
-        }
+        if (!directory_.created())
+            create();
         full_ = !recorder_->write_new();
         return !full_;
     }
@@ -284,15 +352,18 @@ private:
     }
 
     // COMMAND that did what it should is no reason.
+    bool wanted(const Ending& ending) const override {
+        return !(ending.by_command && ending.status == 0);
+    }
+
     void write_rest(const Ending& ending, const ClockAnchor&) override {
-        if (!full_ && !(ending.by_command && ending.status == 0))
+        if (wanted(ending))
             write_new();
     }
 
     std::vector<RingTotals> totals() override { return recorder_->totals(); }
 
     std::optional<FlightRecorder> recorder_;
-    std::optional<int> failed_status_;
 };
 
 } // namespace

@@ -2,9 +2,11 @@
 // The command line of `trapline record`.
 #include "command/record_options.h"
 
+#include <boost/algorithm/string/predicate.hpp>
 #include <fmt/format.h>
 
 #include "util/error.h"
+#include "util/escape.h"
 #include "util/size.h"
 
 namespace trapline {
@@ -52,6 +54,12 @@ void take_triggers(const RunCommandLine& line, RecordOptions& options) {
             options.snapshot_on_usr1 = true;
         else if (text == "failure")
             options.snapshot_on_failure = true;
+        else if (boost::algorithm::istarts_with(text, "SIG") ||
+                 boost::algorithm::iequals(text, "failure"))
+            throw UsageError(
+                fmt::format("--snapshot-on: '{}' is none of SIGINT, SIGUSR1 and failure",
+                            escaped(text)),
+                "a function of that name: kprobe:" + text);
         else
             options.triggers.push_back(
                 trigger(line, "snapshot-on", text, TRAPLINE_TRIGGER_ANNOUNCE));

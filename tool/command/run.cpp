@@ -2,7 +2,6 @@
 // A session from the first probe to the accounting, whatever is done with its records.
 #include "command/run.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -42,9 +41,7 @@ void say(std::string_view text) {
 }
 
 Run::Run(const RunOptions& options, RunPlan plan, std::span<const int> more_signals)
-    : options_(options), wanted_(std::move(plan)),
-      more_signals_(more_signals.begin(), more_signals.end()), signals_(more_signals),
-      watched_(options.pids) {}
+    : options_(options), wanted_(std::move(plan)), signals_(more_signals), watched_(options.pids) {}
 
 SessionConfig Run::session_config() const {
     SessionConfig config;
@@ -100,15 +97,10 @@ void Run::describe() {
 
 ClockAnchor Run::start() {
     for (const ProbeReport& report : session_->probes()) {
-        const auto request =
-            std::find_if(plan_.requests.begin(), plan_.requests.end(),
-                         [&](const ProbeRequest& r) { return r.event_id == report.event_id; });
-        if (request == plan_.requests.end())
-            continue;
-        const auto at = static_cast<std::size_t>(request - plan_.requests.begin());
-        description_.probes.push_back({report.event_id, plan_.texts[at], report.symbol,
+        const std::size_t at = report.event_id - std::size_t{1}; // as the plan gave them
+        description_.probes.push_back({report.event_id, plan_.texts.at(at), report.symbol,
                                        report.offset, report.address, report.maxactive,
-                                       request->trigger});
+                                       plan_.requests.at(at).trigger});
         if (!report.symbol.empty() && report.address != 0)
             description_.symbols.push_back({report.address - report.offset, report.symbol});
     }
@@ -217,34 +209,43 @@ bool Run::take_late_signal(Ending& ending) {
 ClockAnchor Run::stop() {
     const ClockAnchor anchor = session_->stop();
     reports_ = session_->probes(true);
+    for (const SessionReport& session : session_->sessions())
+        if (session.own)
+            ring_losses_ = session.lost;
     session_->delete_probe();
     return anchor;
+}
+
+// A ring counts all that it drops, and the probes what was theirs.
+std::uint64_t Run::lost_marks() const {
+    std::uint64_t hits = 0;
+    for (const ProbeReport& report : reports_)
+        hits += lost_records(report.counters);
+    return ring_losses_ > hits ? ring_losses_ - hits : 0;
 }
 
 bool Run::account() const {
     std::vector<ProbeAccount> accounts;
     std::string gone;
-    bool lost = false;
+    bool lost = lost_marks() != 0;
     for (const ProbeReport& report : reports_) {
-        const auto layout =
-            std::find_if(plan_.layouts.begin(), plan_.layouts.end(),
-                         [&](const EventLayout& known) { return known.id == report.event_id; });
         ProbeAccount account;
-        account.name = layout == plan_.layouts.end() ? report.symbol : layout->name;
+        account.name = plan_.layouts.at(report.event_id - std::size_t{1}).name;
         account.kind = report.kind;
         account.counters = report.counters;
         account.maxactive = report.maxactive;
         account.pending = report.pending;
         if (report.lifted)
-            gone +=
-                fmt::format("trapline: {}: its trap was gone at the end (its module unloaded, or "
-                            "kprobes switched off); later calls are not counted\n",
-                            account.name);
+            gone += gone_text(account.name);
         lost = lost || report.lifted || lost_records(report.counters) != 0 ||
                report.counters.missed_recursion != 0 || report.counters.missed_maxactive != 0;
         accounts.push_back(std::move(account));
     }
     say(accounting_text(accounts) + gone);
+    if (lost_marks() != 0)
+        say(fmt::format("trapline: {} marks were dropped: there was no room (raise "
+                        "--buffer-size)\n",
+                        lost_marks()));
     return lost;
 }
 

@@ -107,11 +107,11 @@ private:
     SessionConfig session_config() const;
     void describe();
     bool take_signal(Ending& ending);
+    std::uint64_t lost_marks() const;
     void command_ended(Ending& ending);
 
     const RunOptions& options_;
     RunPlan wanted_;
-    std::vector<int> more_signals_;
     Signals signals_;
     Watched watched_;
     std::optional<Deadline> deadline_;
@@ -121,6 +121,7 @@ private:
     ProbePlan plan_;
     TraceDescription description_;
     std::vector<ProbeReport> reports_;
+    std::uint64_t ring_losses_ = 0; // records that rings dropped, marks among them
 };
 
 } // namespace trapline

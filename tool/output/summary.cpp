@@ -155,7 +155,7 @@ std::string description_text(const TraceDescription& description,
                                       : "everything; what found no room was dropped");
     append_line(out, "ended",
                 description.totals ? escaped(description.totals->ended_by)
-                                   : "the recording was killed: no totals");
+                                   : "not yet, or it was killed: no totals");
     return out;
 }
 

@@ -47,7 +47,7 @@ std::string_view what_it_is(mode_t mode) {
 } // namespace
 
 bool is_recording_file(const std::string& name) {
-    if (name == metadata_name || name == new_metadata_name)
+    if (name == metadata_name || name == new_metadata_name || name == reserve_name)
         return true;
     return name.starts_with(stream_prefix) && name.size() > stream_prefix.size() &&
            std::all_of(name.begin() + stream_prefix.size(), name.end(),
@@ -57,7 +57,9 @@ bool is_recording_file(const std::string& name) {
 UniqueFd open_directory(const std::string& path, int flags) {
     UniqueFd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags));
     if (!directory)
-        throw errno_error(fmt::format("cannot open the directory {}", path), errno);
+        throw errno_error(fmt::format("cannot open the directory {}", path), errno,
+                          errno == EACCES ? "it belongs to who recorded it: use sudo, or chown it"
+                                          : "");
     return directory;
 }
 

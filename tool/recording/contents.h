@@ -11,6 +11,7 @@
 namespace trapline {
 
 constexpr const char* metadata_name = "metadata";
+constexpr const char* reserve_name = ".reserve";           // room for the metadata that is to come
 constexpr const char* new_metadata_name = ".metadata.new"; // hidden, so that no reader takes it
 
 constexpr std::size_t metadata_file_max = std::size_t{64} << 20; // bytes

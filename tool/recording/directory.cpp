@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string_view>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -83,6 +84,9 @@ Place look(const std::string& path) {
         return Place::empty;
     if (!has_our_metadata(directory.get(), path))
         in_the_way(path, "is a directory that holds no recording");
+    // Held by who records; goes with him, however he ends.
+    if (flock(directory.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        in_the_way(path, "is being recorded just now");
     return Place::recording;
 }
 
@@ -171,6 +175,10 @@ bool is_recording(const std::string& path) {
 RecordingDirectory::RecordingDirectory(std::string path) : path_(without_slashes(std::move(path))) {
     if (path_.empty())
         throw Error("a recording needs a name for its directory");
+    const std::string last = path_.substr(path_.rfind('/') + 1);
+    if (last.empty() || last == "." || last == "..")
+        throw Error(fmt::format("{} is no name for a recording", path_),
+                    "name the directory itself");
     const Place place = look(path_);
     if (place == Place::empty) {
         check_writable(path_);
@@ -188,14 +196,35 @@ void RecordingDirectory::create() {
         remove_old(old);
         if (rename(path_.c_str(), old.c_str()) != 0)
             throw errno_error(fmt::format("cannot move the recording {} to {}", path_, old), errno);
+        moved_ = true;
     }
-    if (place != Place::empty && mkdir(path_.c_str(), directory_mode) != 0)
+    made_ = place != Place::empty;
+    if (made_ && mkdir(path_.c_str(), directory_mode) != 0)
         throw errno_error(fmt::format("cannot make the directory {}", path_), errno);
     directory_ = open_directory(path_, O_NOFOLLOW);
+    (void)flock(directory_.get(), LOCK_EX | LOCK_NB); // without locks it does as well
+}
+
+// As far as it goes: it is told of something else already.
+void RecordingDirectory::withdraw() {
+    for (const char* name : {metadata_name, reserve_name})
+        unlinkat(directory_.get(), name, 0);
+    directory_.reset();
+    if (made_ && rmdir(path_.c_str()) == 0 && moved_)
+        (void)rename(old_path(path_).c_str(), path_.c_str());
+}
+
+void RecordingDirectory::reserve_metadata(std::uint64_t bytes) {
+    const UniqueFd file(openat(directory_.get(), reserve_name,
+                               O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, file_mode));
+    const int error = file ? posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)) : errno;
+    if (error != 0)
+        throw errno_error(fmt::format("cannot hold room for {}/{}", path_, metadata_name), error);
 }
 
 void RecordingDirectory::write_metadata(const TraceDescription& description) {
     const std::string text = ctf_metadata(description);
+    unlinkat(directory_.get(), reserve_name, 0);
     NewFile file(directory_.get(), path_);
     if (!file.write_all(text) || !file.rename_to(metadata_name))
         throw errno_error(fmt::format("cannot write {}/{}", path_, metadata_name), errno);
@@ -216,8 +245,8 @@ StreamFile& RecordingDirectory::stream(std::uint32_t cpu) {
     return streams_.emplace_back(std::move(file), cpu, fmt::format("{}/{}", path_, name));
 }
 
-std::uint64_t RecordingDirectory::size() const {
-    std::uint64_t size = metadata_size_;
+std::uint64_t RecordingDirectory::streams_size() const {
+    std::uint64_t size = 0;
     for (const StreamFile& stream : streams_)
         size += stream.size();
     return size;

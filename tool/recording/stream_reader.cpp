@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fmt/format.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,8 +28,24 @@ StreamReader::StreamReader(UniqueFd file, std::string name, std::span<const Even
     found_ = find_packet();
     if (!found_)
         return;
-    cpu_ = header_.cpu;
+    cpu_ = whose();
     decoder_.emplace(cpu_, layouts_);
+}
+
+// The first packet's CPU; but the name's, if it is that alone which contradicts it.
+std::uint32_t StreamReader::whose() {
+    constexpr std::string_view prefix = "cpu_";
+    std::uint32_t named = 0;
+    PacketHeader second;
+    std::string why;
+    const char* end = name_.data() + name_.size();
+    if (!name_.starts_with(prefix) ||
+        std::from_chars(name_.data() + prefix.size(), end, named).ptr != end ||
+        named == header_.cpu)
+        return header_.cpu;
+    return read_header(position_ + header_.packet_size, second, why) && second.cpu == named
+               ? named
+               : header_.cpu;
 }
 
 const Event* StreamReader::next() {
@@ -35,6 +53,7 @@ const Event* StreamReader::next() {
         if (!next_packet())
             return nullptr;
     }
+    events_++;
     return &batch_.events[at_++];
 }
 
@@ -82,6 +101,11 @@ std::optional<std::uint64_t> StreamReader::scan(std::uint64_t from) {
     std::string why;
     packet_.resize(std::min<std::uint64_t>(TRAPLINE_CHUNK_MAX, size_ - std::min(from, size_)));
     for (;;) {
+        // Over holes: there may be nothing else for terabytes.
+        const off_t data = lseek(file_.get(), static_cast<off_t>(from), SEEK_DATA);
+        if (data < 0 && errno == ENXIO)
+            return std::nullopt;
+        from = std::max(from, data < 0 ? from : static_cast<std::uint64_t>(data));
         const std::size_t got = read_at(from, packet_);
         if (got < sizeof(magic))
             return std::nullopt;
@@ -104,9 +128,10 @@ bool StreamReader::read_packet() {
         return false;
     whole_ = got == packet_.size();
     const std::uint64_t there = size_ - position_;
-    const std::string cut = there < header_.packet_size ? fmt::format("truncated: {} of {} bytes",
-                                                                      there, header_.packet_size)
-                                                        : std::string();
+    // If only what is behind the content is missing, nothing is.
+    const std::string cut = there < header_.content_size ? fmt::format("truncated: {} of {} bytes",
+                                                                       there, header_.packet_size)
+                                                         : std::string();
     const auto* start = reinterpret_cast<const std::uint8_t*>(packet_.data());
     decoder_->restart(header_.end);
     try {

@@ -34,17 +34,19 @@ public:
     // Of more gaps than these, the last one takes in what follows.
     static constexpr std::size_t gaps_max = 65536;
 
-    // `name` is for messages. `layouts` must outlive the reader. Looks for the first packet.
+    // `name` is for messages, and may say whose packets are in it: "cpu_N". `layouts` must
+    // outlive the reader. Looks for the first packet.
     StreamReader(UniqueFd file, std::string name, std::span<const EventLayout> layouts,
                  Damage damage);
 
     // False: nothing in the file is a packet, which is damage.
     bool any() const { return decoder_.has_value(); }
 
-    std::uint32_t cpu() const { return cpu_; } // of the first packet, and all that are read
+    std::uint32_t cpu() const { return cpu_; } // of all packets that are read
 
     // The next event, or null at the end. It lasts until the next call.
     const Event* next();
+    std::uint64_t events() const { return events_; } // given so far
 
     const std::vector<Gap>& gaps() const { return gaps_; }
 
@@ -58,6 +60,7 @@ private:
     };
 
     bool next_packet(); // fills batch_; false at the end
+    std::uint32_t whose();
     bool find_packet(); // at position_ or behind it: sets header_ and position_
     bool read_header(std::uint64_t at, PacketHeader& header, std::string& why);
     std::optional<std::uint64_t> scan(std::uint64_t from);
@@ -79,6 +82,7 @@ private:
     std::optional<RecordDecoder> decoder_;
     std::vector<std::byte> packet_;
     Batch batch_;
+    std::uint64_t events_ = 0;
     std::size_t at_ = 0;           // of the next event in it
     bool whole_ = true;            // all of the packet could be decoded
     std::uint64_t last_event_ = 0; // ticks: in all packets before this

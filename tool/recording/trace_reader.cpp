@@ -105,13 +105,29 @@ void TraceReader::push_next(std::size_t stream) {
     }
 }
 
+// A stream that is gone, or cut between two packets, shows in the totals alone.
+void TraceReader::check_totals() {
+    if (damaged_ || !description_.totals)
+        return;
+    for (const RingTotals& ring : description_.totals->rings) {
+        std::uint64_t read = 0;
+        for (const auto& stream : streams_)
+            read += stream->cpu() == ring.cpu ? stream->events() : 0;
+        if (read != ring.read)
+            report(fmt::format("cpu_{}: it has {} events, and {} were recorded in it", ring.cpu,
+                               read, ring.read));
+    }
+}
+
 // An event lies in its stream's memory until the stream is asked for the next one.
 const Event* TraceReader::next() {
     if (handed_)
         push_next(*handed_);
     handed_.reset();
-    if (heap_.empty())
+    if (heap_.empty()) {
+        check_totals();
         return nullptr;
+    }
     std::pop_heap(heap_.begin(), heap_.end(), after);
     const Entry first = heap_.back();
     heap_.pop_back();

@@ -61,6 +61,7 @@ private:
     void add_stream(UniqueFd file, const std::string& name);
     void push_next(std::size_t stream);
     void report(const std::string& text);
+    void check_totals();
 
     std::string path_;
     Damage damage_;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -141,10 +142,20 @@ void Report::account() const {
         if (merged())
             say(fmt::format("{}:\n", escaped(trace.name())));
         say(trace.accounting() + trace.losses());
-        if (!trace.reader().description().totals)
-            say(fmt::format("trapline: {}: the recording was killed: what it had not saved by then "
-                            "is missing, and there is no accounting\n",
+        const std::optional<TraceTotals>& totals = trace.reader().description().totals;
+        if (!totals) {
+            say(fmt::format("trapline: {}: the recording has not ended, or was killed: what it had "
+                            "not saved by then is missing, and there is no accounting\n",
                             escaped(trace.name())));
+            continue;
+        }
+        std::uint64_t unread = 0;
+        for (const RingTotals& ring : totals->rings)
+            unread += ring.unread;
+        if (unread != 0)
+            say(fmt::format("trapline: {} recorded events were not saved: the recording was ended "
+                            "by {}\n",
+                            unread, escaped(totals->ended_by)));
     }
 }
 

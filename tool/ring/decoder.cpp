@@ -30,7 +30,7 @@ std::optional<std::uint32_t> fixed_size(const EventLayout& layout) {
         std::any_of(layout.return_fields.begin(), layout.return_fields.end(), is_string))
         return std::nullopt;
     // Any bytes will do: without strings none is looked at.
-    const std::vector<std::byte> zeros(TL_FIELDS_MAX);
+    static const std::vector<std::byte> zeros(TL_FIELDS_MAX);
     const std::optional<std::size_t> size = fields_size(layout, zeros);
     if (!size)
         throw Error(

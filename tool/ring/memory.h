@@ -18,6 +18,11 @@ struct RingMemory {
     std::uint64_t size = 0; // bytes of data that are mapped
 };
 
+struct RingOfCpu {
+    std::uint32_t cpu = 0;
+    RingMemory memory; // somebody else's
+};
+
 // Error unless the control page describes `memory` and is CPU `cpu`'s.
 void check_ring(const RingMemory& memory, std::uint32_t cpu);
 [[noreturn]] void refuse_ring(std::uint32_t cpu, const std::string& why);

@@ -19,7 +19,8 @@ namespace trapline {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json; // written as it is to be read
+using Parsed = nlohmann::json;       // which finds members without looking at all of them
 
 // Raised when old readers would misread something; what they don't know, they pass over.
 constexpr std::uint64_t format_number = 1;
@@ -117,7 +118,7 @@ Json to_json(const EventLayout& layout) {
 
 Json to_json(const ProbeDescription& probe) {
     return {{"id", probe.id},
-            {"text", probe.text},
+            {"text", probe.text.substr(0, text_max)},
             {"symbol", probe.symbol},
             {"offset", probe.offset},
             {"address", address_text(probe.address)},
@@ -160,7 +161,7 @@ Json to_json(const RingTotals& ring) {
 
 Json to_json(const TraceTotals& totals) {
     return {{"stop", to_json(totals.stop)},
-            {"ended_by", totals.ended_by},
+            {"ended_by", totals.ended_by.substr(0, text_max)},
             {"probes", to_array(totals.probes, to_json)},
             {"rings", to_array(totals.rings, to_json)}};
 }
@@ -170,7 +171,7 @@ Json to_json(const TraceTotals& totals) {
 // A value and its place, which errors name: "events[3].entry[0].size".
 class Value {
 public:
-    explicit Value(const Json& json) : json_(json) {}
+    explicit Value(const Parsed& json) : json_(json) {}
 
     Value at(const char* key) const {
         const std::optional<Value> value = find(key);
@@ -272,7 +273,7 @@ public:
     }
 
 private:
-    Value(const Json& json, const Value* parent, const char* key, std::size_t index)
+    Value(const Parsed& json, const Value* parent, const char* key, std::size_t index)
         : json_(json), parent_(parent), key_(key), index_(index) {}
 
     std::string path() const {
@@ -284,7 +285,7 @@ private:
         return before.empty() ? key_ : fmt::format("{}.{}", before, key_);
     }
 
-    const Json& json_;
+    const Parsed& json_;
     const Value* parent_ = nullptr; // outlives it
     const char* key_ = nullptr;     // null: an array's element
     std::size_t index_ = 0;
@@ -490,14 +491,14 @@ void check_extent(std::string_view text) {
     }
 }
 
-Json parse_text(std::string_view text) {
+Parsed parse_text(std::string_view text) {
     check_extent(text);
     try {
-        return Json::parse(text.begin(), text.end());
-    } catch (const Json::parse_error& error) {
+        return Parsed::parse(text.begin(), text.end());
+    } catch (const Parsed::parse_error& error) {
         throw Error(fmt::format("the trace's description can't be used: it is no JSON at byte {}",
                                 error.byte));
-    } catch (const Json::exception&) { // a number that is too large
+    } catch (const Parsed::exception&) { // a number that is too large
         throw Error("the trace's description can't be used: it is no JSON");
     }
 }
@@ -521,7 +522,7 @@ std::string description_json(const TraceDescription& description) {
 }
 
 TraceDescription parse_description(std::string_view json) {
-    const Json document = parse_text(json);
+    const Parsed document = parse_text(json);
     const Value root(document);
     TraceDescription out;
 

@@ -27,6 +27,9 @@ private:
     int exit_code_;
 };
 
+// As the user sees it: "trapline: `message`" and, indented below, the hint's lines.
+std::string complaint(std::string_view message, std::string_view hint);
+
 // A wrong command line.
 class UsageError : public Error {
 public:

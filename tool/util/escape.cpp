@@ -60,6 +60,21 @@ void append_escaped(std::string& out, std::string_view bytes, char quote) {
     out.append(bytes, from, bytes.size() - from);
 }
 
+std::string without_controls(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); i++) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        // The second kind of control characters are two bytes in UTF-8.
+        const bool pair = byte == 0xc2 && i + 1 < text.size() &&
+                          (static_cast<unsigned char>(text[i + 1]) & 0xe0) == 0x80;
+        if ((byte < ' ' && byte != '\n') || byte == 0x7f || pair)
+            append_escape(out, text[i]);
+        else
+            out += text[i];
+    }
+    return out;
+}
+
 std::string escaped(std::string_view bytes, char quote) {
     std::string out;
     append_escaped(out, bytes, quote);

@@ -14,4 +14,8 @@ void append_escaped(std::string& out, std::string_view bytes, char quote = '\0')
 
 std::string escaped(std::string_view bytes, char quote = '\0');
 
+// For whole messages, in which there may be names from anywhere: control characters are escaped
+// but for newlines, and nothing else is touched.
+std::string without_controls(std::string_view text);
+
 } // namespace trapline

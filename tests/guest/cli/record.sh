@@ -297,6 +297,9 @@ flight_success() {
 	expect_in err 'nothing was written: COMMAND succeeded'
 	[ ! -e trapline-data ] || fail "something was written"
 	expect_sums
+	expect_not_in err 'lost'
+	record --strict --overwrite read_zero -- tl-calls 100
+	expect_status 0
 }
 t "... and nothing when COMMAND succeeds" flight_success
 
@@ -388,6 +391,120 @@ snapshots_under_load() {
 }
 t "snapshots while 4 CPUs write: recorded = read + overwritten + unread" snapshots_under_load
 
+# The hit that ends the run comes while a snapshot is made, again and again.
+until_among_snapshots() {
+	local n=0
+	while [ $n -lt 15 ]; do
+		n=$((n + 1))
+		rm -f ready
+		record_background --overwrite -b 64K --snapshot-on read_zero --until read_null -d 20 vfs_fsync
+		recording
+		tl-calls 2000 --every 100 >/dev/null &
+		usleep $((100000 + n * 7000))
+		cat /dev/null
+		ended
+		expect_status 0
+		expect_in err 'ended by --until'
+		wait
+	done
+}
+t "--until is not lost among snapshots" until_among_snapshots
+
+after_the_end() {
+	record_background --overwrite --snapshot-on SIGINT --snapshot-on SIGUSR1 -d 1 read_zero -- sh -c 'tl-calls 5 >/dev/null; trap "exit 9" TERM; touch ready; while :; do usleep 50000; done'
+	until_true [ -e ready ]
+	sleep 2
+	kill -USR1 $tool
+	kill -TERM $tool
+	ended
+	expect_status 9
+	expect_not_in err 'snapshot in'
+	expect_is "lines" "$(report; lines events .)" 5
+}
+t "after the end a signal makes no snapshot, and COMMAND gets it" after_the_end
+
+size_limit() {
+	(ulimit -f 200; record read_zero -- sh -c 'tl-calls 20000 >/dev/null; touch ran')
+	expect_status 125
+	expect_in err 'File too large'
+	expect_sums
+	trapline report >events 2>told
+	expect_is "lines" "$(lines events .)" "$(sed -n 's/^trapline: \([0-9]*\) events in .*/\1/p' err)"
+}
+t "a limit of the files' size is a failure as a full disk is" size_limit
+
+max_size_exactly() {
+	local size=131072
+	while [ $size -lt 220000 ]; do
+		record -b 64K --max-size $size read_zero -- tl-calls 20000
+		[ "$(cat trapline-data/* | wc -c)" -le $size ] || fail "$(cat trapline-data/* | wc -c) bytes, allowed $size"
+		size=$((size + 7919))
+	done
+}
+t "no recording is larger than --max-size, the metadata included" max_size_exactly
+
+flight_size() {
+	record --overwrite -b 64K --max-size 200000 read_zero -- touch ran
+	expect_status 125
+	expect_in err 'less than the rings hold'
+	[ ! -e ran ] || fail "COMMAND ran"
+	# Ends with the snapshot behind which there is no room for another.
+	record --overwrite -b 64K --max-size 400000 --snapshot-on read_null read_zero -- \
+		sh -c 'for i in 1 2 3 4 5 6 7 8; do tl-calls 3000 >/dev/null; cat /dev/null; sleep 0.3; done; exit 3'
+	expect_status 3
+	expect_in err 'ended by --max-size'
+	[ "$(cat trapline-data/* | wc -c)" -le 400000 ] || fail "$(cat trapline-data/* | wc -c) bytes"
+	report
+	expect_is "lines" "$(lines events .)" "$(ring_total read)"
+	expect_in events ': snapshot-on:read_null\('
+}
+t "a flight recorder always has room for all rings, or ends" flight_size
+
+# What fails must not cost what was there.
+failing_commands() {
+	record read_zero -- tl-calls 1
+	record read_zero -- tl-calls 2
+	mkdir there
+	printf '#!/no/such/interpreter\n' >script
+	chmod 755 script
+	for command in /etc/passwd there ./script; do
+		record read_zero -- $command
+		case $(cat status) in 126 | 127) ;; *) fail "$command: status $(cat status)" ;; esac
+	done
+	report
+	expect_is "the newest" "$(lines events .)" 2
+}
+t "a COMMAND that can't be run leaves the older recording where it was" failing_commands
+
+two_recorders() {
+	record_background -o one read_zero
+	recording
+	timeout 20 trapline record -o one read_zero -- touch ran 2>second
+	expect_is "the second's status" $? 125
+	expect_in second 'is being recorded just now'
+	tl-calls 7 >/dev/null
+	kill -INT $tool
+	ended
+	expect_status 0
+	[ ! -e ran ] || fail "COMMAND ran"
+	report one
+	expect_is lines "$(lines events .)" 7
+	record -o one/. read_zero
+	expect_status 125
+	record --snapshot-on sigusr1 --overwrite read_zero
+	expect_status 2
+}
+t "two recorders don't take each other's directory" two_recorders
+
+missing_stream() {
+	record read_zero -- sh -c 'tl-calls 20 --cpu 0; tl-calls 30 --cpu 1'
+	rm trapline-data/cpu_1
+	trapline report >events 2>told
+	expect_is status $? 125
+	expect_in told 'cpu_1: it has 0 events, and [0-9]+ were recorded in it'
+}
+t "a stream that is gone is told of" missing_stream
+
 snapshot_failure() {
 	record_background --overwrite --all --snapshot-on failure read_zero -- sh -c 'tl-calls 30 >/dev/null; exit 8'
 	until_true grep -q 'snapshot in' err
@@ -438,6 +555,8 @@ mark_no_room() {
 	ended
 	expect_is "mark's status" "$(cat mark_status)" 125
 	expect_in mark_err 'dropped in 1 of 1'
+	expect_in err '1 marks were dropped'
+	expect_in err 'events were lost'
 	report
 	expect_is lines "$(lines events .)" "$(account read_zero recorded)"
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 // From rings to disk: each finished chunk as it stands.
-#include "command/chunk_writer.h"
+#include "recording/chunk_writer.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "util/error.h"
 
@@ -25,14 +24,14 @@ PacketHeader header_of(std::span<const std::byte> packet, std::uint32_t cpu) {
 
 } // namespace
 
-ChunkWriter::ChunkWriter(std::vector<RingMapping> rings, RecordingDirectory& directory,
+ChunkWriter::ChunkWriter(std::span<const RingOfCpu> rings, RecordingDirectory& directory,
                          std::uint64_t max_size)
     : directory_(directory),
       max_size_(max_size == 0 ? std::numeric_limits<std::uint64_t>::max() : max_size) {
-    for (RingMapping& mapping : rings) {
-        const RingReader reader(mapping.memory(), mapping.cpu());
-        rings_.push_back({std::move(mapping), reader, std::nullopt});
-    }
+    max_size_ -= std::min<std::uint64_t>(max_size_, rings.size() * TL_PACKET_SIZE);
+    for (const RingOfCpu& ring : rings)
+        rings_.push_back({RingReader(ring.memory, ring.cpu), ring.memory.size,
+                          ring.memory.control->chunk_size, std::nullopt});
 }
 
 bool ChunkWriter::write_finished() {
@@ -42,19 +41,19 @@ bool ChunkWriter::write_finished() {
 
 // No more than a ring holds: what is written meanwhile is for the next time.
 bool ChunkWriter::write_finished(Ring& ring) {
-    const std::uint64_t chunk = ring.mapping.memory().control->chunk_size;
-    std::uint64_t left = ring.mapping.memory().size;
+    std::uint64_t left = ring.size;
     while (left != 0) {
         std::span<const std::byte> chunks = ring.reader.finished();
         if (chunks.empty())
             return true;
         const std::uint64_t size = directory_.size();
-        const std::uint64_t room = size < max_size_ ? (max_size_ - size) / chunk * chunk : 0;
+        const std::uint64_t room =
+            size < max_size_ ? (max_size_ - size) / ring.chunk_size * ring.chunk_size : 0;
         chunks = chunks.first(std::min<std::uint64_t>({chunks.size(), left, room}));
         if (chunks.empty())
             return false;
         directory_.stream(ring.reader.cpu()).append(chunks);
-        ring.last = header_of(chunks.last(chunk), ring.reader.cpu());
+        ring.last = header_of(chunks.last(ring.chunk_size), ring.reader.cpu());
         ring.reader.release_chunks(chunks.size());
         left -= chunks.size();
     }
@@ -62,17 +61,16 @@ bool ChunkWriter::write_finished(Ring& ring) {
 }
 
 bool ChunkWriter::write_rest(const ClockAnchor& stop) {
-    return std::all_of(rings_.begin(), rings_.end(), [&](Ring& ring) {
-        return write_finished(ring) && write_losses(ring, stop);
-    });
+    const bool all = write_finished();
+    for (Ring& ring : rings_)
+        write_losses(ring, stop);
+    return all;
 }
 
-bool ChunkWriter::write_losses(Ring& ring, const ClockAnchor& stop) {
+void ChunkWriter::write_losses(Ring& ring, const ClockAnchor& stop) {
     const std::uint64_t lost = ring.reader.lost();
     if (lost == (ring.last ? ring.last->events_discarded : 0))
-        return true;
-    if (directory_.size() + TL_PACKET_SIZE > max_size_)
-        return false;
+        return;
     PacketHeader header;
     header.begin = std::max(stop.ticks, ring.last ? ring.last->end : 0);
     header.end = header.begin;
@@ -80,11 +78,10 @@ bool ChunkWriter::write_losses(Ring& ring, const ClockAnchor& stop) {
     header.packet_size = TL_PACKET_SIZE;
     header.events_discarded = lost;
     header.sequence = ring.last ? ring.last->sequence + 1 : 0;
-    header.first_event = ring.reader.written();
+    header.first_event = ring.reader.released_records(); // others may wait in the ring
     header.cpu = ring.reader.cpu();
     directory_.stream(ring.reader.cpu()).append(empty_packet(header));
     ring.last = header;
-    return true;
 }
 
 std::vector<RingTotals> ChunkWriter::totals() const {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 // From rings that are written over and over to disk: what is in them now.
-#include "command/flight_recorder.h"
+#include "recording/flight_recorder.h"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
-#include "ring/decoder.h"
 #include "trace/batch.h"
 
 namespace trapline {
 
-FlightRecorder::FlightRecorder(std::vector<RingMapping> rings, std::span<const EventLayout> layouts,
-                               RecordingDirectory& directory, std::uint64_t max_size)
-    : layouts_(layouts), directory_(directory), max_size_(max_size) {
-    for (RingMapping& mapping : rings) {
-        SnapshotReader reader(mapping.memory(), mapping.cpu());
-        rings_.push_back({std::move(mapping), std::move(reader), std::nullopt});
-    }
+FlightRecorder::FlightRecorder(std::span<const RingOfCpu> rings,
+                               std::span<const EventLayout> layouts, RecordingDirectory& directory,
+                               std::uint64_t max_size)
+    : directory_(directory), max_size_(max_size) {
+    for (const RingOfCpu& ring : rings)
+        rings_.push_back({SnapshotReader(ring.memory, ring.cpu), RecordDecoder(ring.cpu, layouts),
+                          ring.memory.control->chunk_size, std::nullopt});
 }
 
 bool FlightRecorder::write_new() {
@@ -42,15 +42,16 @@ bool FlightRecorder::write_new(Ring& ring) {
 
 // Makes packet_ the chunk as it goes to disk; returns how many records are in it. `lost`: by
 // the ring before it was copied.
-std::uint64_t FlightRecorder::complete(const Ring& ring, const SnapshotReader::Chunk& chunk,
+std::uint64_t FlightRecorder::complete(Ring& ring, const SnapshotReader::Chunk& chunk,
                                        std::uint64_t lost) {
-    packet_.assign(ring.mapping.memory().control->chunk_size, std::byte{0});
+    packet_.assign(ring.chunk_size, std::byte{0});
     std::copy(chunk.packet.begin(), chunk.packet.end(), packet_.begin());
 
     const auto* start = reinterpret_cast<const std::uint8_t*>(packet_.data());
-    RecordDecoder decoder(ring.reader.cpu(), layouts_);
+    ring.decoder.restart(std::numeric_limits<std::uint64_t>::max());
     Batch batch;
-    decoder.decode({start, start + TL_PACKET_SIZE, chunk.packet.size() - TL_PACKET_SIZE, 0}, batch);
+    ring.decoder.decode({start, start + TL_PACKET_SIZE, chunk.packet.size() - TL_PACKET_SIZE, 0},
+                        batch);
     if (!chunk.finished) {
         tl_packet header{};
         std::memcpy(&header, packet_.data(), sizeof(header));

@@ -8,8 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "control/session.h"
 #include "recording/directory.h"
+#include "ring/decoder.h"
+#include "ring/memory.h"
 #include "ring/snapshot_reader.h"
 #include "trace/description.h"
 #include "trace/event.h"
@@ -18,8 +19,9 @@ namespace trapline {
 
 class FlightRecorder {
 public:
-    // `layouts` must outlive it. `max_size`: of the recording, in bytes; 0: no limit.
-    FlightRecorder(std::vector<RingMapping> rings, std::span<const EventLayout> layouts,
+    // `rings` in overwrite mode, mapped as long as it lives. `layouts` must outlive it.
+    // `max_size`: of the recording, in bytes; 0: no limit.
+    FlightRecorder(std::span<const RingOfCpu> rings, std::span<const EventLayout> layouts,
                    RecordingDirectory& directory, std::uint64_t max_size);
 
     // Writes what was recorded until now and not yet written. Others may be writing to the
@@ -33,17 +35,16 @@ public:
 
 private:
     struct Ring {
-        RingMapping mapping;
         SnapshotReader reader;
+        RecordDecoder decoder;
+        std::uint32_t chunk_size;          // bytes
         std::optional<std::uint64_t> open; // position of the unfinished chunk written last
     };
 
     bool write_new(Ring& ring);
-    std::uint64_t complete(const Ring& ring, const SnapshotReader::Chunk& chunk,
-                           std::uint64_t lost);
+    std::uint64_t complete(Ring& ring, const SnapshotReader::Chunk& chunk, std::uint64_t lost);
     void store(Ring& ring, const SnapshotReader::Chunk& chunk);
 
-    std::span<const EventLayout> layouts_;
     RecordingDirectory& directory_;
     std::uint64_t max_size_;
     std::vector<std::byte> packet_; // a chunk as it goes to disk

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "control/session.h"
 #include "recording/directory.h"
 #include "recording/packet.h"
+#include "ring/memory.h"
 #include "ring/reader.h"
 #include "trace/clock.h"
 #include "trace/description.h"
@@ -17,8 +18,9 @@ namespace trapline {
 
 class ChunkWriter {
 public:
-    // `max_size`: of the recording, in bytes; 0: no limit.
-    ChunkWriter(std::vector<RingMapping> rings, RecordingDirectory& directory,
+    // `rings` in discard mode, mapped as long as it lives. `max_size`: of the recording, in
+    // bytes; 0: no limit.
+    ChunkWriter(std::span<const RingOfCpu> rings, RecordingDirectory& directory,
                 std::uint64_t max_size);
 
     // Writes what is finished and gives it back. False: max_size would be passed. Error if it
@@ -26,7 +28,7 @@ public:
     bool write_finished();
 
     // After STOP: the rest, and behind it, where records were dropped at the very end, a packet
-    // of no records that says so. Same results.
+    // of no records that says so, for which there is room in max_size. Same results.
     bool write_rest(const ClockAnchor& stop);
 
     // Of every ring, after STOP.
@@ -34,16 +36,17 @@ public:
 
 private:
     struct Ring {
-        RingMapping mapping;
         RingReader reader;
+        std::uint64_t size;               // bytes
+        std::uint64_t chunk_size;         // bytes
         std::optional<PacketHeader> last; // of the packets written
     };
 
     bool write_finished(Ring& ring);
-    bool write_losses(Ring& ring, const ClockAnchor& stop);
+    void write_losses(Ring& ring, const ClockAnchor& stop);
 
     RecordingDirectory& directory_;
-    std::uint64_t max_size_;
+    std::uint64_t max_size_; // without those packets
     std::vector<Ring> rings_;
 };
 
