@@ -72,7 +72,7 @@ guest-kernel:
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@if grep -n 'warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
-PAGES := trapline trapline-trace trapline-record trapline-report trapline-mark trapline-explain
+PAGES := trapline trapline-trace trapline-record trapline-report trapline-mark
 MAN8 = $(DESTDIR)$(PREFIX)/share/man/man8
 
 install:

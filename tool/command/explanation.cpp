@@ -274,7 +274,7 @@ private:
         line("{}", without_trailing_blanks(row));
         line("  $arg{} 8(%rsp)  $arg{} 16(%rsp)  and so on: $argN is at 8*(N-{})(%rsp)",
              register_arguments + 1, register_arguments + 2, register_arguments);
-        line("A function with fewer leaves whatever was there.");
+        line("Of a function that takes fewer, the others are whatever was there.");
     }
 
     void returns() {
