@@ -68,10 +68,10 @@ TEST(Explanation, MarksTheBytesThatChangedInTheirColumns) {
     Explanation e = explained("vfs_read+0x10", int3);
     e.states.insert(e.states.end() - 1, {"31 ms later", bytes(jump)});
     EXPECT_PRED2(contains, text(e),
-                 "  before              12 a1 23 a2 a3 32 b1 43 b2 b3 51 61 71 81 91 a1\n"
-                 "  trap set           [cc]a1 23 a2 a3 32 b1 43 b2 b3 51 61 71 81 91 a1\n"
-                 "  31 ms later        [e9]a1[0f 00 00]32 b1 43 b2 b3 51 61 71 81 91 a1\n"
-                 "  lifted, 2 ms later  12 a1 23 a2 a3 32 b1 43 b2 b3 51 61 71 81 91 a1\n");
+                 "  before               12 a1 23 a2 a3 32 b1 43 b2 b3 51 61 71 81 91 a1\n"
+                 "  trap set            [cc]a1 23 a2 a3 32 b1 43 b2 b3 51 61 71 81 91 a1\n"
+                 "  31 ms later         [e9]a1[0f 00 00]32 b1 43 b2 b3 51 61 71 81 91 a1\n"
+                 "  lifted, 2 ms later   12 a1 23 a2 a3 32 b1 43 b2 b3 51 61 71 81 91 a1\n");
 }
 
 // What a trap lies on is gone from its column; the rest stands in the same rows.
@@ -90,7 +90,7 @@ TEST(Explanation, WithoutADisassemblerThereAreBytesAndTechnique) {
     const std::string bare = explanation_text(explained("vfs_read", call), nullptr);
     EXPECT_PRED2(contains, bare, "built without libcapstone");
     EXPECT_PRED2(contains, bare,
-                 "  trap set           [e8 fb 0f 00 00]32 b1 43 b2 b3 51 61 71 81 91 a1\n");
+                 "  trap set            [e8 fb 0f 00 00]32 b1 43 b2 b3 51 61 71 81 91 a1\n");
     EXPECT_PRED2(contains, bare, "Technique: a call of ftrace (e8)");
     EXPECT_PRED2(contains, bare, "leads to 0xffffffff81001000");
     EXPECT_FALSE(contains(bare, "@"));
