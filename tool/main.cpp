@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/explain.h"
 #include "command/list.h"
 #include "command/mark.h"
 #include "command/record.h"
@@ -31,6 +32,7 @@ constexpr Command commands[] = {
     {"record", "write to disk what kernel functions are asked and answer",
      trapline::record_command},
     {"report", "show what was recorded", trapline::report_command},
+    {"explain", "show how the kernel is made to stop at a probe", trapline::explain_command},
     {"list", "list the functions that can be probed", trapline::list_command},
     {"status", "show who traces now, and what became of the hits", trapline::status_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
