@@ -4,6 +4,8 @@
 #   make              the module for the running kernel (or KDIR=...), and the tool
 #   make kmod KDIR=.. the module for a configured and built kernel tree, or headers
 #   make tool         the tool: build/bin/trapline
+#   make static       the tool as one file that needs nothing else, for an initramfs:
+#                     build/static/trapline
 #   make install      module and tool, onto this machine (uninstall takes them away)
 #   make demo         boots a Debian kernel in QEMU and traces vfs_read in it
 #   make test         every check and test there is: check, unit, guest
@@ -61,6 +63,15 @@ tool:
 	@$(MAKE) configure
 	@$(BUILD) trapline
 	@mkdir -p $(B)/bin && ln -sf ../tool/bin/trapline $(B)/bin/trapline
+
+# Boost and libnl are linked in as they are found; of the compiler's own, what is needed.
+.PHONY: static
+static:
+	@qemu/deps build
+	@cmake -S . -B $(B)/static-tool -DCMAKE_BUILD_TYPE=MinSizeRel -DTRAPLINE_STATIC=ON \
+		-DTRAPLINE_WERROR=$(WERROR) -DBUILD_TESTING=OFF >/dev/null
+	@cmake --build $(B)/static-tool -j$(shell nproc) --target trapline
+	@mkdir -p $(B)/static && strip -o $(B)/static/trapline $(B)/static-tool/bin/trapline
 
 demo-program guest-programs: configure
 	@$(BUILD) $(if $(filter demo%,$@),tl-demo,tl-demo guest_programs)
