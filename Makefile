@@ -4,6 +4,8 @@
 #   make              the module for the running kernel (or KDIR=...), and the tool
 #   make kmod KDIR=.. the module for a configured and built kernel tree, or headers
 #   make tool         the tool: build/bin/trapline
+#   make static       the tool as one file that needs nothing else, for an initramfs:
+#                     build/static/trapline; CAPSTONE=OFF: smaller, without a disassembler
 #   make man          the manual pages: build/man
 #   make install      module, tool, pages, onto this machine or into DESTDIR (uninstall takes
 #                     them away); PREFIX=/usr/local; install-tool, install-module: one of them
@@ -68,6 +70,15 @@ tool:
 	@$(MAKE) configure
 	@$(BUILD) trapline
 	@mkdir -p $(B)/bin && ln -sf ../tool/bin/trapline $(B)/bin/trapline
+
+CAPSTONE ?= ON
+.PHONY: static
+static:
+	@qemu/deps build
+	@cmake -S . -B $(B)/static-tool -DCMAKE_BUILD_TYPE=MinSizeRel -DTRAPLINE_STATIC=ON \
+		-DTRAPLINE_WERROR=$(WERROR) -DBUILD_TESTING=OFF -DTRAPLINE_CAPSTONE=$(CAPSTONE) >/dev/null
+	@cmake --build $(B)/static-tool -j$(shell nproc) --target trapline
+	@mkdir -p $(B)/static && strip -o $(B)/static/trapline $(B)/static-tool/bin/trapline
 
 demo-program guest-programs: configure
 	@$(BUILD) $(if $(filter demo%,$@),tl-demo,tl-demo guest_programs)

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "control/module_file.h"
 #include "shared/trapline.h"
 #include "util/fd.h"
 
@@ -201,6 +203,31 @@ bool module_file_gone(const std::string& release) {
     return access((path.starts_with('/') ? path : folder + path).c_str(), F_OK) != 0;
 }
 
+// modprobe's words for the kernel's answer, where they aren't the errno's own.
+std::string words_of(int error) {
+    return error == ENOENT ? "Unknown symbol" : strerrordesc_np(error);
+}
+
+// Without modprobe, or what it looks things up in: an initramfs has neither, maybe.
+bool load_file(ModprobeOutcome& outcome, const std::function<void(std::string_view)>& say) {
+    const LoadFailure failure = explain_modprobe(outcome).failure();
+    if (failure != LoadFailure::no_modprobe && failure != LoadFailure::not_installed)
+        return false;
+    const std::optional<std::string> path = find_module_file(outcome.release);
+    if (!path)
+        return false;
+    const int error = insert_module_file(*path);
+    if (error == 0 && say)
+        say(fmt::format("trapline: loaded {}", *path));
+    if (error == 0 || error == EEXIST)
+        return true;
+    outcome.status = 1;
+    outcome.words = fmt::format("{}: {}", *path, words_of(error));
+    outcome.loader = "the kernel";
+    outcome.file_gone = false;
+    return false;
+}
+
 void load(const std::function<void(std::string_view)>& say) {
     if (geteuid() != 0)
         throw LoadError(LoadFailure::not_root,
@@ -216,6 +243,8 @@ void load(const std::function<void(std::string_view)>& say) {
         outcome.disabled = read_file("/proc/sys/kernel/modules_disabled").starts_with('1');
         outcome.modules = access("/proc/modules", F_OK) == 0;
         outcome.file_gone = module_file_gone(outcome.release);
+        if (load_file(outcome, say))
+            return;
         throw explain_modprobe(outcome);
     }
     if (say)
@@ -236,7 +265,7 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                       "boot a kernel with CONFIG_MODULES=y and CONFIG_KPROBES=y");
     if (outcome.status == 127)
         return failed(LoadFailure::no_modprobe, "there is no modprobe on this machine",
-                      "install kmod, or load it by hand: sudo insmod kmod/trapline.ko");
+                      "install kmod, or put the module's file beside the tool: trapline.ko");
     // kmod's words, then busybox's.
     if (contains_any(words, {"Module trapline not found", "module trapline not found",
                              "can't change directory to"}))
@@ -274,7 +303,7 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                       "function");
     return failed(LoadFailure::other,
                   words.empty() ? fmt::format("modprobe failed with exit status {}", outcome.status)
-                                : fmt::format("modprobe says: {}", trimmed(words)),
+                                : fmt::format("{} says: {}", outcome.loader, trimmed(words)),
                   "sudo dmesg | tail may tell why; if it was built for another kernel: " +
                       build_hint(release));
 }

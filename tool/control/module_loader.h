@@ -37,13 +37,14 @@ private:
 
 // What is known of a modprobe that failed.
 struct ModprobeOutcome {
-    int status = 1;         // exit status; 127: it could not be run
-    std::string words;      // its stderr, in English
-    std::string release;    // uname -r
-    std::string lockdown;   // text of /sys/kernel/security/lockdown; empty: unknown
-    bool disabled = false;  // kernel.modules_disabled is set
-    bool modules = true;    // /proc/modules is there
-    bool file_gone = false; // modules.dep names a file that isn't there
+    int status = 1;                  // exit status; 127: it could not be run
+    std::string words;               // its stderr, in English
+    std::string loader = "modprobe"; // who says so
+    std::string release;             // uname -r
+    std::string lockdown;            // text of /sys/kernel/security/lockdown; empty: unknown
+    bool disabled = false;           // kernel.modules_disabled is set
+    bool modules = true;             // /proc/modules is there
+    bool file_gone = false;          // modules.dep names a file that isn't there
 };
 
 LoadError explain_modprobe(const ModprobeOutcome& outcome);
