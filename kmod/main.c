@@ -7,6 +7,7 @@
  * session is started. shared/trapline.h is the protocol; docs/design.md the rest.
  */
 #include <linux/module.h>
+#include "console.h"
 #include "device.h"
 #include "netlink.h"
 #include "shared/trapline.h"
@@ -17,11 +18,16 @@ static int __init trapline_init(void)
 
 	if (error)
 		return error;
+	error = tl_console_init();
+	if (error)
+		goto no_console;
 	error = tl_device_init();
 	if (error)
 		goto no_device;
 	return 0;
 no_device:
+	tl_console_exit();
+no_console:
 	tl_netlink_exit();
 	return error;
 }
@@ -30,6 +36,7 @@ no_device:
 static void __exit trapline_exit(void)
 {
 	tl_device_exit();
+	tl_console_exit();
 	tl_netlink_exit();
 }
 

@@ -48,6 +48,7 @@ static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
 	[TRAPLINE_P_ENTRY_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
 	[TRAPLINE_P_RETURN_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
 	[TRAPLINE_P_TRIGGER] = NLA_POLICY_MAX(NLA_U8, TRAPLINE_TRIGGERS - 1),
+	[TRAPLINE_P_LABEL] = { .type = NLA_BINARY, .len = TRAPLINE_LABEL_MAX },
 };
 
 /* The session that the request names, and its @file held. */
@@ -399,6 +400,10 @@ static int tl_request_parse(struct tl_probe_request *request, struct nlattr **at
 	if (ret) {
 		request->ret = nla_data(ret);
 		request->ret_bytes = nla_len(ret);
+	}
+	if (attrs[TRAPLINE_P_LABEL]) {
+		request->label = nla_data(attrs[TRAPLINE_P_LABEL]);
+		request->label_bytes = nla_len(attrs[TRAPLINE_P_LABEL]);
 	}
 	return 0;
 }

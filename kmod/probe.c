@@ -210,6 +210,12 @@ struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_prob
 					   GFP_KERNEL_ACCOUNT);
 	if (!probe->symbol || !probe->counts)
 		goto fail;
+	if (request->label_bytes) {
+		probe->label = kmemdup(request->label, request->label_bytes, GFP_KERNEL_ACCOUNT);
+		if (!probe->label)
+			goto fail;
+		probe->label_bytes = request->label_bytes;
+	}
 	error = tl_probe_programs(probe, request, text);
 	if (error)
 		goto fail;
@@ -275,6 +281,7 @@ void tl_probe_free(struct tl_probe *probe)
 	tl_program_free(&probe->ret);
 	free_percpu(probe->counts);
 	kfree(probe->symbol);
+	kfree(probe->label);
 	kfree(probe);
 }
 

@@ -58,6 +58,8 @@ struct tl_probe {
 	u64 missed_recursion;		/* the kernel's counters at START ... */
 	u64 missed_maxactive;
 	char *symbol;
+	void *label;			/* for a dump at a crash; may be NULL */
+	u32 label_bytes;
 	struct tl_site_text before;		/* the site as it was found */
 };
 
@@ -74,6 +76,8 @@ struct tl_probe_request {
 	u32 entry_bytes;
 	const void *ret;
 	u32 ret_bytes;
+	const void *label;
+	u32 label_bytes;
 };
 
 #define TL_TEXT_SIZE	160

@@ -139,6 +139,7 @@ int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, en
 		tl_program_free(program);
 		return -EINVAL;
 	}
+	program->count = count;
 	program->size = verdict.size;
 	program->least = verdict.least;
 	tl_program_shape(program, program->insns, count);

@@ -19,6 +19,7 @@ enum tl_shape {
 
 struct tl_program {
 	struct tl_insn *insns;		/* NULL: nothing to run, nothing stored */
+	u32 count;			/* of insns */
 	u32 size;			/* bytes of fields at most */
 	u32 least;			/* and at least, of a hit that is recorded */
 	u8 shape;			/* enum tl_shape */

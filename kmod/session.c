@@ -126,7 +126,7 @@ struct tl_session *tl_session_create(void)
 		return ERR_PTR(-EOVERFLOW);	/* a number is never used twice */
 	}
 	session->number = ++tl_session_last;
-	list_add_tail(&session->list, &tl_sessions);
+	list_add_tail_rcu(&session->list, &tl_sessions);
 	mutex_unlock(&tl_sessions_lock);
 	return session;
 }
@@ -227,8 +227,9 @@ void tl_session_destroy(struct tl_session *session)
 	unsigned long id;
 
 	mutex_lock(&tl_sessions_lock);
-	list_del(&session->list);
+	list_del_rcu(&session->list);
 	mutex_unlock(&tl_sessions_lock);
+	synchronize_rcu_expedited();	/* a crash's dump may be reading it */
 
 	mutex_lock(&session->lock);
 	session->closed = true;
@@ -429,8 +430,10 @@ struct tl_instant tl_session_start(struct tl_session *session)
 	xa_for_each(&session->probes, id, probe)
 		tl_probe_begin(probe);
 	session->generation++;
-	WRITE_ONCE(session->started, true);
 	now = tl_clock_instant(session->tsc);
+	session->begun = now;
+	WRITE_ONCE(session->dumped, false);
+	WRITE_ONCE(session->started, true);
 	/* Handlers that see the flag see the generation: a return's own check else. */
 	smp_store_release(&session->active, true);
 	return now;
@@ -473,7 +476,8 @@ struct tl_instant tl_session_sync(struct tl_session *session)
 	 * tl_passed() too: a trigger that has ended the run is seen here, or sets it again.
 	 */
 	smp_store_mb(session->triggered, false);
-	if (READ_ONCE(session->started) && !READ_ONCE(session->active))
+	if (READ_ONCE(session->started) && !READ_ONCE(session->active) &&
+	    !READ_ONCE(session->dumped))
 		WRITE_ONCE(session->triggered, true);
 	now = tl_clock_instant(session->tsc);
 	/* Somebody watches: soon matters. A record of the idle loop may still come late. */

@@ -32,6 +32,7 @@ struct tl_session {
 
 	bool triggered;			/* handlers set it: a trigger was hit */
 	bool started;			/* by START, until STOP */
+	bool dumped;			/* a crash has ended the run: see console.c */
 	bool wake_chunks;		/* wake pollers for finished chunks only */
 	bool closed;			/* nothing is left of it but these words */
 	struct kref held;		/* by its file, and by dumps of others */
@@ -43,6 +44,7 @@ struct tl_session {
 	u32 maxactive;			/* where a probe asks for nothing else */
 	u64 id;				/* random, names the session in memory images */
 	u32 number;			/* counted up, names it in lists */
+	struct tl_instant begun;	/* the last START */
 	struct tl_ring_geometry geometry;
 
 	struct page **metadata;
@@ -89,7 +91,7 @@ void tl_session_totals(struct tl_session *session, u64 *recorded, u64 *lost);
 u64 tl_session_memory_max(void);
 u64 tl_session_ring_max(void);
 
-/* All sessions, for listing: by number. */
+/* All sessions, for listing: by number; under RCU for who can't take the lock. */
 extern struct mutex tl_sessions_lock;
 extern struct list_head tl_sessions;
 

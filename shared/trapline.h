@@ -42,9 +42,11 @@
  *   PROBE_ADD     FD PROBES
  *     PROBES: nest of TRAPLINE_A_PROBE, each a nest of trapline_probe_attr:
  *       KIND, EVENT_ID, and SYMBOL [OFFSET] or ADDRESS [SYMBOL] [OFFSET];
- *       [MAXACTIVE] [ENTRY_PROGRAM] [RETURN_PROGRAM] [TRIGGER]
+ *       [MAXACTIVE] [ENTRY_PROGRAM] [RETURN_PROGRAM] [TRIGGER] [LABEL]
  *     TRIGGER       a hit of this probe that passes its programs is announced, or ends the
- *                   run too: see enum trapline_trigger.
+ *                   run too: see enum trapline_trigger;
+ *     LABEL         bytes that a dump at a crash gives back, so that who finds it in the
+ *                   kernel's log can read the event's records: see console.h.
  *     Event ids are the sender's choice, 1 to 65533, never used twice in a
  *     session. Planting stops after some 50 ms; the probes without a verdict
  *     were not looked at and must be sent again.
@@ -115,6 +117,7 @@
 #define TRAPLINE_SITE_BYTES	16
 #define TRAPLINE_PENDING_MAX	64		/* calls listed per probe */
 #define TRAPLINE_MARK_MAX	1024		/* bytes of a mark's text, without a NUL */
+#define TRAPLINE_LABEL_MAX	4096
 
 /*
  * mmap: the ring of CPU n starts at file offset n * TRAPLINE_MMAP_STRIDE.
@@ -211,6 +214,7 @@ enum trapline_probe_attr {
 	TRAPLINE_P_PENDING_CALLS,	/* array of struct trapline_pending */
 	TRAPLINE_P_TRIGGER,		/* u8, trapline_trigger */
 	TRAPLINE_P_TECHNIQUE,		/* u8, trapline_technique */
+	TRAPLINE_P_LABEL,		/* binary, TRAPLINE_LABEL_MAX bytes at most */
 	__TRAPLINE_P_AFTER_LAST
 };
 

@@ -23,6 +23,10 @@
 #include <net/genetlink.h>
 #include "features.h"
 
+#ifdef TL_HAVE_PANIC_NOTIFIER_H
+#include <linux/panic_notifier.h>
+#endif
+
 #ifndef TL_HAVE_VM_FLAGS_SET
 static inline void tl_vm_flags(struct vm_area_struct *vma, unsigned long set, unsigned long clear)
 {

@@ -46,3 +46,8 @@ feature TL_HAVE_PCPU_HOT "$@" <<-C
 	#include <asm/current.h>
 	int tl_f(void); int tl_f(void) { return raw_cpu_read_4(pcpu_hot.preempt_count); }
 	C
+feature TL_HAVE_PANIC_NOTIFIER_H "$@" <<-C
+	#include <linux/notifier.h>
+	#include <linux/panic_notifier.h>
+	void *tl_f(void); void *tl_f(void) { return &panic_notifier_list; }
+	C

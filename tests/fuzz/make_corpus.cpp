@@ -2,7 +2,7 @@
 // Makes the fuzzers' seeds, with the real writers; or checks that those there are still what
 // it would make, for seeds of an older form are soon refused, and lead a fuzzer nowhere.
 //
-//   make_corpus [--check] recording|metadata DIRECTORY
+//   make_corpus [--check] recording|metadata|console DIRECTORY
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../unit/console_fixture.h"
 #include "../unit/ring_fixture.h"
 #include "fuzz.h"
 #include "recording/packet.h"
@@ -20,6 +21,7 @@ using namespace trapline;
 using test::number_field;
 using test::string_field;
 using test::task;
+using test::TestConsole;
 using test::TestRing;
 
 namespace {
@@ -137,6 +139,56 @@ Seeds metadata_seeds() {
     return seeds;
 }
 
+// A dump's items: their kinds and bytes.
+std::vector<std::pair<char, std::string>> dump_items() {
+    const std::vector<EventLayout> layouts = fuzz::stream_layouts()[2];
+    const Bytes call = number_field(5) + Bytes{1, 0, 0, 0, 1, 0, 0, 0} + number_field(100) +
+                       Bytes{9, 0, 0, 0} + string_field("one") + string_field("", TL_STR_NULL);
+    return {{'S', TestConsole::session()},
+            {'L', TestConsole::label(layouts[0])},
+            {'L', TestConsole::label(layouts[1])},
+            {'R', TestConsole::record(3, 1, 1000, task(7, 6, "cat"), call, TL_IRQS_OFF)},
+            {'R', TestConsole::record(0, 300, 5ULL << 32, task(8, 8, "dog"), {2, 1, 0, 0})},
+            {'R', TestConsole::record(0, TL_ID_MARK, 6ULL << 32, task(9, 9, "sh"),
+                                      string_field("here it is"))},
+            {'E', TestConsole::end(3)}};
+}
+
+std::string dump_log(bool dashes) {
+    TestConsole console;
+    for (const auto& [kind, bytes] : dump_items())
+        console.item(kind, bytes);
+    console.item('R', std::string(TL_CONSOLE_PIECE + 1, 'x'));
+    std::string text = "L";
+    for (std::string& line : console.lines) {
+        if (dashes)
+            line.replace(line.size() - 8, 8, "--------");
+        text += "[    1.234567] " + line + "\r\n";
+    }
+    return text;
+}
+
+Seeds console_seeds() {
+    Seeds seeds;
+    seeds["log"] = dump_log(false);
+    seeds["dashes"] = dump_log(true);
+    seeds["cut"] = dump_log(true).substr(0, 900);
+    std::string& items = seeds["items"];
+    items = "I";
+    for (const auto& [kind, bytes] : dump_items())
+        items += kind +
+                 std::string{static_cast<char>(bytes.size() & 0xff),
+                             static_cast<char>(bytes.size() >> 8)} +
+                 bytes;
+    return seeds;
+}
+
+Seeds seeds_of(const std::string& kind) {
+    return kind == "recording"  ? recording_seeds()
+           : kind == "metadata" ? metadata_seeds()
+                                : console_seeds();
+}
+
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -150,10 +202,10 @@ int main(int argc, char** argv) {
     MUST(arguments.size() == (check ? 3 : 2));
     const std::string& kind = arguments[arguments.size() - 2];
     const std::filesystem::path directory = arguments.back();
-    MUST(kind == "recording" || kind == "metadata");
+    MUST(kind == "recording" || kind == "metadata" || kind == "console");
 
     int wrong = 0;
-    for (const auto& [name, bytes] : kind == "recording" ? recording_seeds() : metadata_seeds()) {
+    for (const auto& [name, bytes] : seeds_of(kind)) {
         if (!check) {
             std::ofstream(directory / name, std::ios::binary) << bytes;
         } else if (read_file(directory / name) != bytes) {

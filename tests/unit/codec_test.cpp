@@ -534,6 +534,7 @@ TEST(CodecBuild, Probe) {
     request.offset = 0x1c;
     request.address = 0xffffffff81000000ULL;
     request.maxactive = 9;
+    request.label = "label";
     const ProbeRequest* one = &request;
     const Message m = new_request(family, TRAPLINE_C_PROBE_ADD, session_fd);
     EXPECT_EQ(put_probes(m.get(), {&one, 1}), 1U);
@@ -547,11 +548,11 @@ TEST(CodecBuild, Probe) {
     EXPECT_EQ(nla_type(nests[0]), TRAPLINE_A_PROBE);
     EXPECT_TRUE(marked_nested(nests[0]));
     const auto in = attributes(nests[0]);
-    ASSERT_EQ(in.size(), 8U);
-    const int types[] = {TRAPLINE_P_KIND,          TRAPLINE_P_EVENT_ID,      TRAPLINE_P_SYMBOL,
-                         TRAPLINE_P_OFFSET,        TRAPLINE_P_ADDRESS,       TRAPLINE_P_MAXACTIVE,
-                         TRAPLINE_P_ENTRY_PROGRAM, TRAPLINE_P_RETURN_PROGRAM};
-    const int lengths[] = {1, 2, 9, 8, 8, 4, 32, 48};
+    ASSERT_EQ(in.size(), 9U);
+    const int types[] = {TRAPLINE_P_KIND,   TRAPLINE_P_EVENT_ID,      TRAPLINE_P_SYMBOL,
+                         TRAPLINE_P_OFFSET, TRAPLINE_P_ADDRESS,       TRAPLINE_P_MAXACTIVE,
+                         TRAPLINE_P_LABEL,  TRAPLINE_P_ENTRY_PROGRAM, TRAPLINE_P_RETURN_PROGRAM};
+    const int lengths[] = {1, 2, 9, 8, 8, 4, 5, 32, 48};
     for (std::size_t i = 0; i < in.size(); i++) {
         EXPECT_EQ(nla_type(in[i]), types[i]);
         EXPECT_EQ(nla_len(in[i]), lengths[i]);
@@ -562,7 +563,8 @@ TEST(CodecBuild, Probe) {
     EXPECT_EQ(number(in[3]), 0x1cU);
     EXPECT_EQ(number(in[4]), 0xffffffff81000000ULL);
     EXPECT_EQ(number(in[5]), 9U);
-    EXPECT_EQ(std::memcmp(nla_data(in[6]), request.entry_program.data(), 32), 0);
+    EXPECT_EQ(std::memcmp(nla_data(in[6]), "label", 5), 0);
+    EXPECT_EQ(std::memcmp(nla_data(in[7]), request.entry_program.data(), 32), 0);
 }
 
 TEST(CodecBuild, AtMostABatchOfProbes) {

@@ -6,6 +6,7 @@
 
 #include "spec/compile.h"
 #include "spec/resolve.h"
+#include "trace/description.h"
 
 namespace trapline {
 
@@ -58,6 +59,9 @@ private:
             request.trigger = trigger->trigger;
             compiled.layout.name = fmt::format("{}:{}", trigger->name, compiled.layout.name);
         }
+        request.label = layout_json(compiled.layout);
+        if (request.label.size() > TRAPLINE_LABEL_MAX)
+            request.label.clear(); // nothing but a dump at a crash is the worse for it
         plan_.requests.push_back(std::move(request));
         plan_.layouts.push_back(std::move(compiled.layout));
         plan_.texts.push_back(spec.text);

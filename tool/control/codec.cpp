@@ -35,7 +35,7 @@ static_assert(main_names.size() == TRAPLINE_A_MAX + 1);
 constexpr auto probe_names = std::to_array<std::string_view>(
     {"UNSPEC", "PAD", "KIND", "EVENT_ID", "SYMBOL", "OFFSET", "ADDRESS", "MAXACTIVE",
      "ENTRY_PROGRAM", "RETURN_PROGRAM", "ERROR", "TEXT", "LIFTED", "COUNTERS", "PENDING_CALLS",
-     "TRIGGER", "TECHNIQUE"});
+     "TRIGGER", "TECHNIQUE", "LABEL"});
 static_assert(probe_names.size() == TRAPLINE_P_MAX + 1);
 
 constexpr auto session_names = std::to_array<std::string_view>(
@@ -217,6 +217,9 @@ bool put_probe_attributes(nl_msg* message, const ProbeRequest& probe) {
         return false;
     if (probe.trigger != TRAPLINE_TRIGGER_NONE &&
         put(message, TRAPLINE_P_TRIGGER, static_cast<std::uint8_t>(probe.trigger)) < 0)
+        return false;
+    if (!probe.label.empty() && nla_put(message, TRAPLINE_P_LABEL,
+                                        static_cast<int>(probe.label.size()), probe.label.data()))
         return false;
     return put_program(message, TRAPLINE_P_ENTRY_PROGRAM, probe.entry_program) >= 0 &&
            put_program(message, TRAPLINE_P_RETURN_PROGRAM, probe.return_program) >= 0;

@@ -71,6 +71,7 @@ struct ProbeRequest {
     std::vector<tl_insn> entry_program;
     std::vector<tl_insn> return_program;
     trapline_trigger trigger = TRAPLINE_TRIGGER_NONE;
+    std::string label; // for a dump at a crash: the event's layout_json(); may be empty
 };
 
 // What became of a ProbeRequest.

@@ -25,35 +25,23 @@ TraceDescription read_description(int directory, const std::string& path) {
     }
 }
 
-ClockConversion make_clock(const TraceDescription& description) {
-    const ClockDescription& clock = description.clock;
-    return {clock.hz, clock.anchor.value_or(ClockAnchor{}),
-            clock.anchor && description.totals ? std::optional(description.totals->stop)
-                                               : std::nullopt};
-}
-
 } // namespace
 
 TraceReader::TraceReader(const std::string& path, Damage damage)
-    : path_(path), damage_(std::move(damage)), clock_(1, ClockAnchor{}) {
+    : EventReader(path, std::move(damage)) {
     const UniqueFd directory = open_directory(path);
-    description_ = read_description(directory.get(), path);
-    clock_ = make_clock(description_);
-    layouts_.resize(TL_ID_MARK + 1);
-    for (const EventLayout& layout : description_.layouts)
-        layouts_[layout.id] = &layout;
-    layouts_[TL_ID_MARK] = &mark_layout();
+    describe(read_description(directory.get(), path));
     open_streams(directory.get());
     for (std::size_t stream = 0; stream < streams_.size(); stream++)
         push_next(stream);
 }
 
 void TraceReader::open_streams(int directory) {
-    for (const std::string& name : entry_names(directory, path_)) {
+    for (const std::string& name : entry_names(directory, path())) {
         if (name == metadata_name || name.starts_with('.'))
             continue;
         try {
-            add_stream(open_file(directory, path_, name), name);
+            add_stream(open_file(directory, path(), name), name);
         } catch (const Error& error) {
             report(error.what());
         }
@@ -62,7 +50,8 @@ void TraceReader::open_streams(int directory) {
                      [](const auto& a, const auto& b) { return a->cpu() < b->cpu(); });
     for (std::size_t i = 1; i < streams_.size(); i++) {
         if (streams_[i]->cpu() == streams_[i - 1]->cpu())
-            report(fmt::format("{}: more than one stream is of CPU {}", path_, streams_[i]->cpu()));
+            report(
+                fmt::format("{}: more than one stream is of CPU {}", path(), streams_[i]->cpu()));
     }
 }
 
@@ -70,20 +59,10 @@ void TraceReader::add_stream(UniqueFd file, const std::string& name) {
     if (lseek(file.get(), 0, SEEK_END) == 0)
         return; // nothing was written to it, which is no damage
     auto stream =
-        std::make_unique<StreamReader>(std::move(file), escaped(name), description_.layouts,
+        std::make_unique<StreamReader>(std::move(file), escaped(name), description().layouts,
                                        [this](const std::string& text) { report(text); });
     if (stream->any())
         streams_.push_back(std::move(stream));
-}
-
-void TraceReader::report(const std::string& text) {
-    damaged_ = true;
-    if (damage_)
-        damage_(text);
-}
-
-const EventLayout* TraceReader::layout(std::uint16_t id) const {
-    return id < layouts_.size() ? layouts_[id] : nullptr;
 }
 
 const std::vector<Gap>& TraceReader::gaps(std::size_t stream) const {
@@ -92,6 +71,13 @@ const std::vector<Gap>& TraceReader::gaps(std::size_t stream) const {
 
 std::uint32_t TraceReader::cpu(std::size_t stream) const {
     return streams_.at(stream)->cpu();
+}
+
+std::vector<CpuGaps> TraceReader::gaps_by_cpu() const {
+    std::vector<CpuGaps> all;
+    for (const auto& stream : streams_)
+        all.push_back({stream->cpu(), stream->gaps()});
+    return all;
 }
 
 bool TraceReader::after(const Entry& a, const Entry& b) {
@@ -107,9 +93,9 @@ void TraceReader::push_next(std::size_t stream) {
 
 // A stream that is gone, or cut between two packets, shows in the totals alone.
 void TraceReader::check_totals() {
-    if (damaged_ || !description_.totals)
+    if (damaged() || !description().totals)
         return;
-    for (const RingTotals& ring : description_.totals->rings) {
+    for (const RingTotals& ring : description().totals->rings) {
         std::uint64_t read = 0;
         for (const auto& stream : streams_)
             read += stream->cpu() == ring.cpu ? stream->events() : 0;

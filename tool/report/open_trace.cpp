@@ -16,12 +16,12 @@
 
 namespace trapline {
 
-OpenTrace::OpenTrace(const std::string& path, bool merged, const Wanted& wanted,
-                     std::function<void(const std::string& line)> say)
+OpenTrace::OpenTrace(const std::string& path, const MakeReader& make, bool merged,
+                     const Wanted& wanted, std::function<void(const std::string& line)> say)
     : merged_(merged), timed_(!wanted.times.empty()), damage_(path, std::move(say)),
-      reader_(path, [this](const std::string& text) { damage_.report(text); }),
-      filter_(wanted, reader_.description().layouts) {
-    const std::optional<ClockAnchor>& anchor = reader_.description().clock.anchor;
+      reader_(make([this](const std::string& text) { damage_.report(text); })),
+      filter_(wanted, reader_->description().layouts) {
+    const std::optional<ClockAnchor>& anchor = reader_->description().clock.anchor;
     if (merged && (!anchor || anchor->realtime_ns == 0))
         throw Error(fmt::format("{}: it doesn't tell when it was recorded, so it can't be shown "
                                 "together with others",
@@ -30,11 +30,12 @@ OpenTrace::OpenTrace(const std::string& path, bool merged, const Wanted& wanted,
 }
 
 std::uint64_t OpenTrace::to_shown_ns(std::uint64_t ticks) const {
-    return merged_ ? reader_.clock().to_realtime_ns(ticks) : reader_.clock().to_monotonic_ns(ticks);
+    return merged_ ? reader_->clock().to_realtime_ns(ticks)
+                   : reader_->clock().to_monotonic_ns(ticks);
 }
 
 bool OpenTrace::advance() {
-    while ((event_ = reader_.next()) != nullptr) {
+    while ((event_ = reader_->next()) != nullptr) {
         last_ticks_ = event_->ticks;
         // Not for nothing: it is a division of 128 bits.
         if (merged_ || timed_)
@@ -48,11 +49,11 @@ bool OpenTrace::advance() {
 std::optional<std::uint64_t> OpenTrace::last_monotonic_ns() const {
     if (!last_ticks_)
         return std::nullopt;
-    return reader_.clock().to_monotonic_ns(*last_ticks_);
+    return reader_->clock().to_monotonic_ns(*last_ticks_);
 }
 
 std::string OpenTrace::accounting() const {
-    const TraceDescription& description = reader_.description();
+    const TraceDescription& description = reader_->description();
     if (!description.totals)
         return {};
     std::unordered_map<std::uint16_t, std::uint32_t> maxactive;
@@ -61,7 +62,7 @@ std::string OpenTrace::accounting() const {
     std::vector<ProbeAccount> accounts;
     std::string gone;
     for (const ProbeTotals& totals : description.totals->probes) {
-        const EventLayout* layout = reader_.layout(totals.id);
+        const EventLayout* layout = reader_->layout(totals.id);
         if (layout == nullptr)
             continue;
         ProbeAccount& account = accounts.emplace_back();
@@ -79,16 +80,16 @@ std::string OpenTrace::accounting() const {
 std::string OpenTrace::losses() const {
     std::string out;
     const auto time = [this](std::uint64_t ticks) { return seconds_text(to_shown_ns(ticks)); };
-    for (std::size_t i = 0; i < reader_.streams(); i++)
-        out += losses_text(reader_.cpu(i), reader_.gaps(i), time);
+    for (const CpuGaps& of : reader_->gaps_by_cpu())
+        out += losses_text(of.cpu, of.gaps, time);
     return out;
 }
 
 std::string OpenTrace::gaps() const {
     std::string out;
     const auto time = [this](std::uint64_t ticks) { return seconds_text(to_shown_ns(ticks)); };
-    for (std::size_t i = 0; i < reader_.streams(); i++)
-        out += gaps_text(reader_.cpu(i), reader_.gaps(i), time);
+    for (const CpuGaps& of : reader_->gaps_by_cpu())
+        out += gaps_text(of.cpu, of.gaps, time);
     return out;
 }
 

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "recording/trace_reader.h"
+#include "recording/event_reader.h"
 #include "report/damage.h"
 #include "report/filter.h"
 
@@ -15,13 +16,15 @@ namespace trapline {
 
 class OpenTrace {
 public:
-    // `merged`: it is one of several, and times are those of CLOCK_REALTIME. `wanted` must
-    // outlive it; `say` is given lines about damage.
-    OpenTrace(const std::string& path, bool merged, const Wanted& wanted,
+    using MakeReader = std::function<std::unique_ptr<EventReader>(EventReader::Damage)>;
+
+    // `path` is the reader's. `merged`: it is one of several, and times are those of
+    // CLOCK_REALTIME. `wanted` must outlive it; `say` is given lines about damage.
+    OpenTrace(const std::string& path, const MakeReader& make, bool merged, const Wanted& wanted,
               std::function<void(const std::string& line)> say);
 
-    const std::string& name() const { return reader_.path(); }
-    const TraceReader& reader() const { return reader_; }
+    const std::string& name() const { return reader_->path(); }
+    const EventReader& reader() const { return *reader_; }
     const EventFilter& filter() const { return filter_; }
 
     // Goes to the next event that is wanted; false at the end.
@@ -29,7 +32,7 @@ public:
 
     // What advance() went to.
     const Event& event() const { return *event_; }
-    const EventLayout& layout() const { return *reader_.layout(event_->id); }
+    const EventLayout& layout() const { return *reader_->layout(event_->id); }
     std::uint64_t shown_ns() const { return shown_ns_; } // merged only
 
     // After the end.
@@ -45,7 +48,7 @@ private:
     bool merged_;
     bool timed_; // the filter looks at times
     DamageLog damage_;
-    TraceReader reader_;
+    std::unique_ptr<EventReader> reader_; // never null
     EventFilter filter_;
     const Event* event_ = nullptr;
     std::uint64_t shown_ns_ = 0;

@@ -16,6 +16,8 @@
 #include "output/output_file.h"
 #include "output/summary.h"
 #include "output/text.h"
+#include "recording/console_reader.h"
+#include "recording/trace_reader.h"
 #include "report/open_trace.h"
 #include "report/report_options.h"
 #include "util/error.h"
@@ -34,13 +36,41 @@ void say(const std::string& text) {
 
 std::unique_ptr<OpenTrace> open_trace(const std::string& path, bool merged, const Wanted& wanted) {
     try {
-        return std::make_unique<OpenTrace>(path, merged, wanted, say);
+        const auto make = [&](EventReader::Damage damage) {
+            return std::make_unique<TraceReader>(path, std::move(damage));
+        };
+        return std::make_unique<OpenTrace>(path, make, merged, wanted, say);
     } catch (const Error& error) {
         if (!error.hint().empty())
             throw;
         throw Error(error.what(), "name a directory that trapline record made: trapline report DIR",
                     error.exit_code());
     }
+}
+
+// What crashes printed into the log, a trace each.
+std::vector<std::unique_ptr<OpenTrace>> open_console(const std::string& path,
+                                                     const Wanted& wanted) {
+    ConsoleLog log = read_console_log(path);
+    const std::string name = path == "-" ? "standard input" : path;
+    if (log.damaged != 0)
+        say(fmt::format("trapline: {}: {} lines of a dump are damaged\n", escaped(name),
+                        log.damaged));
+    if (log.dumps.empty())
+        throw Error(fmt::format("{}: there is no dump of trapline's in it{}", name,
+                                log.damaged == 0 ? "" : " that can be read"),
+                    "the module prints one at an oops or a panic, while something is traced, if "
+                    "it has its parameter:\nmodprobe trapline dump_on_oops=200");
+    std::vector<std::unique_ptr<OpenTrace>> traces;
+    const bool several = log.dumps.size() > 1;
+    for (ConsoleDump& dump : log.dumps) {
+        const std::string of = several ? fmt::format("{}:{}", name, dump.tag) : name;
+        const auto make = [&](EventReader::Damage damage) {
+            return std::make_unique<ConsoleReader>(of, std::move(dump), std::move(damage));
+        };
+        traces.push_back(std::make_unique<OpenTrace>(of, make, several, wanted, say));
+    }
+    return traces;
 }
 
 class Report {
@@ -73,11 +103,14 @@ private:
 
 Report::Report(const ReportOptions& options) : options_(options), output_({}) {
     const bool several = options.directories.size() > 1;
-    std::vector<std::span<const EventLayout>> layouts;
-    for (const std::string& path : options.directories) {
+    if (options.console)
+        for (std::unique_ptr<OpenTrace>& trace : open_console(*options.console, options.wanted))
+            shown_.emplace_back().trace = std::move(trace);
+    for (const std::string& path : options.directories)
         shown_.emplace_back().trace = open_trace(path, several, options.wanted);
-        layouts.emplace_back(shown_.back().trace->reader().description().layouts);
-    }
+    std::vector<std::span<const EventLayout>> layouts;
+    for (const Shown& shown : shown_)
+        layouts.emplace_back(shown.trace->reader().description().layouts);
     check_globs(options.wanted.probes, layouts);
 }
 
@@ -141,7 +174,7 @@ void Report::account() const {
         const OpenTrace& trace = *shown.trace;
         if (merged())
             say(fmt::format("{}:\n", escaped(trace.name())));
-        say(trace.accounting() + trace.losses());
+        say(trace.accounting() + trace.losses() + trace.reader().notes());
         const std::optional<TraceTotals>& totals = trace.reader().description().totals;
         if (!totals) {
             say(fmt::format("trapline: {}: the recording has not ended, or was killed: what it had "
@@ -173,7 +206,8 @@ void Report::show_summary(Shown& shown) {
     text_ += fmt::format("{}\n{}\n{}", escaped(trace.name()),
                          description_text(description, trace.last_monotonic_ns()), events.text());
     const std::string rings = description.totals ? rings_text(description.totals->rings) : "";
-    for (const std::string& part : {trace.accounting(), rings, trace.gaps()})
+    for (const std::string& part :
+         {trace.accounting(), rings, trace.gaps(), trace.reader().notes()})
         if (!part.empty())
             text_ += "\n" + part;
 }

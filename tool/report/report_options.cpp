@@ -38,6 +38,8 @@ po::options_description visible_options() {
         "only from START to END, in seconds as the lines show them; either may be left out");
     add("json", "write one JSON object a line");
     add("csv", "write comma-separated values, with a row of names first");
+    add("console", po::value<std::string>()->value_name("LOG"),
+        "show what a crashing kernel printed into LOG (-: standard input)");
     add("summary", "write what the trace comes to, instead of its events");
     add("help,h", "show this");
     return options;
@@ -184,7 +186,14 @@ ReportOptions parse_report_options(const std::vector<std::string>& arguments) {
     for (const std::string& range : words("time"))
         options.wanted.times.push_back(parse_time(range));
     options.directories = words("directory");
-    if (options.directories.empty())
+    if (given.count("console") != 0) {
+        options.console = given["console"].as<std::string>();
+        if (!options.directories.empty())
+            throw UsageError(fmt::format("--console: the log has all that can be shown of it; {} "
+                                         "is too much",
+                                         escaped(options.directories.front())),
+                             see_help);
+    } else if (options.directories.empty())
         options.directories.emplace_back(default_directory);
     return options;
 }
@@ -192,6 +201,7 @@ ReportOptions parse_report_options(const std::vector<std::string>& arguments) {
 std::string report_help() {
     std::ostringstream out;
     out << "Usage: trapline report [OPTION]... [DIR]...\n"
+           "       trapline report [OPTION]... --console LOG\n"
            "\n"
            "Shows what was recorded in DIR (default: "
         << default_directory

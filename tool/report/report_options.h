@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace trapline {
 struct ReportOptions {
     enum class Form : std::uint8_t { text, json, csv };
 
-    std::vector<std::string> directories; // never empty
+    std::vector<std::string> directories; // never empty, but with console
+    std::optional<std::string> console;   // instead: a kernel's log
     Form form = Form::text;
     bool summary = false; // instead of the events
     Wanted wanted;        // its comms as they can be in a trace

@@ -551,4 +551,14 @@ TraceDescription parse_description(std::string_view json) {
     return out;
 }
 
+std::string layout_json(const EventLayout& layout) {
+    return to_json(layout).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+EventLayout parse_layout(std::string_view json) {
+    const Parsed document = parse_text(json);
+    Ids ids(TL_ID_MAX + 1);
+    return parse_layout(Value(document), ids);
+}
+
 } // namespace trapline

@@ -94,4 +94,8 @@ struct TraceDescription {
 std::string description_json(const TraceDescription& description);
 TraceDescription parse_description(std::string_view json);
 
+// The same of one event alone.
+std::string layout_json(const EventLayout& layout);
+EventLayout parse_layout(std::string_view json);
+
 } // namespace trapline

@@ -69,6 +69,27 @@ held() {
 }
 t "rmmod is refused under a trace, and works after it" held
 
+dump_parameter() {
+	local parameter=/sys/module/trapline/parameters/dump_on_oops
+	expect_is "at first" "$(cat $parameter)" 0
+	for good in 1 65536 200 0; do
+		echo $good >$parameter || fail "$good is refused"
+		expect_is "it" "$(cat $parameter)" $good
+	done
+	echo 9 >$parameter
+	for bad in 65537 -1 many; do
+		! echo $bad 2>/dev/null >$parameter || fail "$bad is taken"
+		expect_is "after $bad" "$(cat $parameter)" 9
+	done
+	rmmod trapline
+	! modprobe trapline dump_on_oops=65537 2>/dev/null || fail "loaded with 65537"
+	modprobe trapline dump_on_oops=7 || fail "not loaded with 7"
+	expect_is "as loaded" "$(cat $parameter)" 7
+	rmmod trapline
+	modprobe trapline
+}
+t "dump_on_oops is 0 to 65536, at loading and later" dump_parameter
+
 clean() {
 	expect_empty $list
 	rmmod trapline || fail "rmmod does not work"
