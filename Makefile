@@ -38,8 +38,7 @@ all: kmod tool man
 VERSION := $(shell sed -n 's/.*define TRAPLINE_VERSION[[:space:]]*"\(.*\)".*/\1/p' shared/trapline.h)
 
 # Kernel modules are built in folders of their kernel's own, from links to the sources.
-# $(1): that folder; $(2): what to link there. Warnings are errors, but not objtool's
-# and modpost's words about the kernel's own build.
+# $(1): that folder; $(2): what to link there.
 define build-modules
 	@[ -n "$(KREL)" ] || { echo "make: $(KDIR) is no configured and built kernel tree or headers" \
 		"package (it has no include/generated/utsrelease.h)." >&2; \
