@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/doctor.h"
 #include "command/mark.h"
 #include "command/record.h"
 #include "command/trace.h"
@@ -30,6 +31,8 @@ constexpr Command commands[] = {
      trapline::record_command},
     {"report", "show what was recorded", trapline::report_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
+    {"doctor", "say what stands in the way of tracing, and what removes it",
+     trapline::doctor_command},
 };
 
 void print_help(std::FILE* to) {
