@@ -54,9 +54,9 @@ kmod:
 
 # The same for test modules: into build/guest-kmod/RELEASE, where qemu/run finds them.
 guest-kmod:
-	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/guest,$(CURDIR)/tests/guest/kmod/.)
+	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/guest,$(CURDIR)/tests/guest/kmod/. $(CURDIR)/shared)
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/bench,$(CURDIR)/tests/bench/kmod/.)
-	@cp $(addprefix $(B)/guest-kmod/$(KREL)/,guest/tlwarn.ko bench/tlfloor.ko) $(B)/guest-kmod/$(KREL)/
+	@cp $(addprefix $(B)/guest-kmod/$(KREL)/,guest/tlwarn.ko guest/tlabi.ko bench/tlfloor.ko) $(B)/guest-kmod/$(KREL)/
 
 # Each time: what was missing before may be there now.
 configure:

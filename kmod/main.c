@@ -7,6 +7,7 @@
  * session is started. shared/trapline.h is the protocol; docs/design.md the rest.
  */
 #include <linux/module.h>
+#include <linux/stringify.h>
 #include "console.h"
 #include "device.h"
 #include "netlink.h"
@@ -45,4 +46,6 @@ module_exit(trapline_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_VERSION(TRAPLINE_VERSION);
+/* For modinfo: so that the tool can tell before it is loaded. */
+MODULE_INFO(trapline_abi, __stringify(TRAPLINE_ABI));
 MODULE_DESCRIPTION("Traces kernel functions with kprobes into per-CPU lock-free rings");

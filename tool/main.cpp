@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/doctor.h"
 #include "command/explain.h"
 #include "command/list.h"
 #include "command/mark.h"
@@ -36,6 +37,8 @@ constexpr Command commands[] = {
     {"list", "list the functions that can be probed", trapline::list_command},
     {"status", "show who traces now, and what became of the hits", trapline::status_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
+    {"doctor", "say what stands in the way of tracing, and what removes it",
+     trapline::doctor_command},
 };
 
 void print_help(std::FILE* to) {

@@ -187,7 +187,8 @@ TEST(CodecParse, AnotherAbiIsRefusedWithTheWayOut) {
         FAIL() << "another ABI was accepted";
     } catch (const Error& error) {
         EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 3, the loaded module ABI 4");
-        EXPECT_EQ(error.hint(), "reload the module: sudo rmmod trapline && sudo modprobe trapline");
+        EXPECT_EQ(error.hint(), "reload the module: sudo rmmod trapline && sudo modprobe trapline; "
+                                "where that doesn't help: trapline doctor");
     }
 }
 

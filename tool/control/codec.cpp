@@ -14,6 +14,7 @@
 
 #include "shared/record.h"
 #include "util/error.h"
+#include "util/remedy.h"
 
 namespace trapline {
 
@@ -444,12 +445,17 @@ SessionReport parse_session(const nlmsghdr* answer) {
     return report;
 }
 
+AbiError::AbiError(std::uint32_t module_abi)
+    : Error(fmt::format("this tool speaks ABI {}, the loaded module ABI {}", TRAPLINE_ABI,
+                        module_abi),
+            fmt::format("reload the module: {}; where that doesn't help: trapline doctor",
+                        remedy::reload)),
+      module_abi_(module_abi) {}
+
 void check_abi(std::uint32_t module_abi) {
     if (module_abi == TRAPLINE_ABI)
         return;
-    throw Error(
-        fmt::format("this tool speaks ABI {}, the loaded module ABI {}", TRAPLINE_ABI, module_abi),
-        "reload the module: sudo rmmod trapline && sudo modprobe trapline");
+    throw AbiError(module_abi);
 }
 
 std::string_view attribute_at(const nlmsghdr* request, std::uint32_t offset) {

@@ -15,6 +15,7 @@
 #include "shared/program.h"
 #include "shared/trapline.h"
 #include "trace/clock.h"
+#include "util/error.h"
 
 struct nl_msg;
 struct nlmsghdr;
@@ -154,7 +155,18 @@ SiteBytes parse_site(const nlmsghdr* answer);
 ProbeReport parse_probe(const nlmsghdr* answer);
 SessionReport parse_session(const nlmsghdr* answer);
 
-// Throws unless the module speaks our ABI.
+// The loaded module speaks another ABI than we do.
+class AbiError : public Error {
+public:
+    explicit AbiError(std::uint32_t module_abi);
+
+    std::uint32_t module_abi() const { return module_abi_; }
+
+private:
+    std::uint32_t module_abi_;
+};
+
+// Throws AbiError unless the module speaks our ABI.
 void check_abi(std::uint32_t module_abi);
 
 // The attribute of `request` that an extended ack's offset lies in: "RING_SIZE"; empty if

@@ -3,34 +3,29 @@
 #include "control/module_loader.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
-#include <spawn.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include "control/module_file.h"
 #include "shared/trapline.h"
-#include "util/fd.h"
+#include "util/remedy.h"
+#include "util/run_program.h"
 
 namespace trapline {
 
 namespace {
 
 constexpr const char* device_path = "/dev/" TRAPLINE_DEVICE;
-constexpr unsigned misc_major = 10;
 constexpr std::string_view cannot_load = "cannot load the trapline module: ";
 
 std::string read_file(const char* path) {
@@ -60,19 +55,6 @@ LoadError failed(LoadFailure failure, std::string_view why, const std::string& h
     return {failure, std::string(cannot_load) + std::string(why), hint};
 }
 
-std::string build_hint(const std::string& release) {
-    return fmt::format("make KDIR=/lib/modules/{}/build && sudo make install", release);
-}
-
-std::string sign_hint(const std::string& release) {
-    return fmt::format(
-        "sign it with a key that this machine trusts (mokutil --import KEY.der enrols one):\n"
-        "sudo /lib/modules/{}/build/scripts/sign-file sha256 KEY.priv KEY.der "
-        "\"$(modinfo -n trapline)\"\n"
-        "or turn Secure Boot off in the firmware's settings",
-        release);
-}
-
 LoadError explain_permission(const ModprobeOutcome& outcome) {
     if (outcome.disabled)
         return failed(LoadFailure::loading_disabled,
@@ -85,95 +67,10 @@ LoadError explain_permission(const ModprobeOutcome& outcome) {
                       fmt::format("the kernel is locked down (mode {}) and takes signed modules "
                                   "only",
                                   mode),
-                      sign_hint(outcome.release));
+                      remedy::sign(outcome.release));
     return failed(LoadFailure::other,
                   fmt::format("root may not load modules here: {}", trimmed(outcome.words)),
-                  "in a container? load it on the host: sudo modprobe trapline");
-}
-
-// A child's pipe and file actions, undone on every way out.
-class SpawnActions {
-public:
-    SpawnActions() {
-        posix_spawn_file_actions_init(&actions_);
-        posix_spawnattr_init(&attributes_);
-    }
-    SpawnActions(const SpawnActions&) = delete;
-    SpawnActions& operator=(const SpawnActions&) = delete;
-    ~SpawnActions() {
-        posix_spawn_file_actions_destroy(&actions_);
-        posix_spawnattr_destroy(&attributes_);
-    }
-
-    posix_spawn_file_actions_t* files() { return &actions_; }
-    posix_spawnattr_t* attributes() { return &attributes_; }
-
-private:
-    posix_spawn_file_actions_t actions_{};
-    posix_spawnattr_t attributes_{};
-};
-
-std::string read_all(int fd) {
-    std::string text;
-    std::array<char, 4096> piece{};
-    for (;;) {
-        const ssize_t length = read(fd, piece.data(), piece.size());
-        if (length < 0 && errno == EINTR)
-            continue;
-        if (length <= 0)
-            return text;
-        text.append(piece.data(), static_cast<std::size_t>(length));
-    }
-}
-
-int wait_for(pid_t child) {
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
-            return 1;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-// Exit status and what was said on stderr; 127 if there is no modprobe.
-std::pair<int, std::string> run_modprobe() {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0)
-        throw errno_error("cannot make a pipe for modprobe", errno);
-    UniqueFd reading(ends[0]);
-    UniqueFd writing(ends[1]);
-
-    SpawnActions spawn;
-    posix_spawn_file_actions_addopen(spawn.files(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(spawn.files(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(spawn.files(), writing.get(), STDERR_FILENO);
-    // Our own signal handling is not modprobe's.
-    sigset_t signals{};
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(spawn.attributes(), &signals);
-    sigaddset(&signals, SIGPIPE);
-    sigaddset(&signals, SIGINT);
-    posix_spawnattr_setsigdefault(spawn.attributes(), &signals);
-    posix_spawnattr_setflags(spawn.attributes(), POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-    // In English, for explain_modprobe(); and no MODPROBE_OPTIONS.
-    std::string path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin";
-    std::string locale = "LC_ALL=C";
-    const std::array<char*, 3> environment{path.data(), locale.data(), nullptr};
-    std::string name = "modprobe";
-    std::string module = TRAPLINE_DEVICE;
-    const std::array<char*, 3> arguments{name.data(), module.data(), nullptr};
-
-    for (const char* program : {"/sbin/modprobe", "/usr/sbin/modprobe", "/bin/modprobe"}) {
-        pid_t child = 0;
-        if (posix_spawn(&child, program, spawn.files(), spawn.attributes(), arguments.data(),
-                        environment.data()) != 0)
-            continue;
-        writing.reset();
-        std::string words = read_all(reading.get());
-        return {wait_for(child), std::move(words)};
-    }
-    return {127, {}};
+                  fmt::format("in a container? load it on the host: {}", remedy::load));
 }
 
 bool node_exists() {
@@ -194,13 +91,8 @@ bool wait_for_node() {
 // Whether modules.dep names a file for our module that isn't there.
 bool module_file_gone(const std::string& release) {
     const std::string folder = "/lib/modules/" + release + "/";
-    const std::string dependencies = read_file((folder + "modules.dep").c_str());
-    const std::size_t name = dependencies.find("/trapline.ko");
-    if (name == std::string::npos)
-        return false;
-    const std::size_t line = dependencies.rfind('\n', name) + 1; // npos + 1 is 0
-    const std::string path = dependencies.substr(line, dependencies.find(':', name) - line);
-    return access((path.starts_with('/') ? path : folder + path).c_str(), F_OK) != 0;
+    const std::string path = listed_module(read_file((folder + "modules.dep").c_str()), folder);
+    return !path.empty() && access(path.c_str(), F_OK) != 0;
 }
 
 // modprobe's words for the kernel's answer, where they aren't the errno's own.
@@ -232,8 +124,9 @@ void load(const std::function<void(std::string_view)>& say) {
     if (geteuid() != 0)
         throw LoadError(LoadFailure::not_root,
                         "the trapline module is not loaded, and only root may load it",
-                        "run as root: sudo trapline ...");
-    auto [status, words] = run_modprobe();
+                        fmt::format("run as root: {}", remedy::as_root));
+    // Its words are English, for explain_modprobe().
+    auto [status, words] = run_program({"modprobe", TRAPLINE_DEVICE}, Heard::errors);
     if (status != 0) {
         ModprobeOutcome outcome;
         outcome.status = status;
@@ -271,29 +164,29 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                              "can't change directory to"}))
         return failed(LoadFailure::not_installed,
                       fmt::format("it is not installed for the running kernel {}", release),
-                      build_hint(release));
+                      remedy::install(release));
     if (contains_any(words, {"Exec format error", "invalid module format", "version magic",
                              "wrong symbol version"}))
         return failed(LoadFailure::wrong_kernel,
                       fmt::format("it was built for another kernel than the running {}", release),
-                      "make clean && " + build_hint(release));
+                      remedy::rebuild(release));
     if (contains_any(words, {"Key was rejected by service"}))
         return failed(LoadFailure::key_rejected,
                       "the kernel takes modules signed by a key it trusts only (Secure Boot?), "
                       "and does not trust this one's",
-                      sign_hint(release));
+                      remedy::sign(release));
     if (contains_any(words, {"Required key not available"}))
         return failed(LoadFailure::key_rejected,
                       "the kernel takes modules signed by a key it trusts only (Secure Boot?), "
                       "and has no key for this one",
-                      sign_hint(release));
+                      remedy::sign(release));
     if (contains_any(words, {"Operation not permitted", "Permission denied"}))
         return explain_permission(outcome);
     // kmod says so too when the file that it was told of is not there any more.
     if (contains_any(words, {"Unknown symbol", "unknown symbol"}) && outcome.file_gone)
         return failed(LoadFailure::not_installed,
                       fmt::format("its file for the running kernel {} is gone", release),
-                      build_hint(release));
+                      remedy::install(release));
     if (contains_any(words, {"Unknown symbol", "unknown symbol"}))
         return failed(LoadFailure::missing_symbols,
                       fmt::format("the running kernel {} lacks a function that it needs, most "
@@ -305,7 +198,7 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                   words.empty() ? fmt::format("modprobe failed with exit status {}", outcome.status)
                                 : fmt::format("{} says: {}", outcome.loader, trimmed(words)),
                   "sudo dmesg | tail may tell why; if it was built for another kernel: " +
-                      build_hint(release));
+                      remedy::install(release));
 }
 
 std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view name) {
@@ -325,6 +218,15 @@ std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view 
             return minor;
     }
     return std::nullopt;
+}
+
+std::string listed_module(std::string_view dependencies, std::string_view folder) {
+    const std::size_t name = dependencies.find("/" TRAPLINE_DEVICE ".ko");
+    if (name == std::string_view::npos)
+        return {};
+    const std::size_t line = dependencies.rfind('\n', name) + 1; // npos + 1 is 0
+    const std::string path(dependencies.substr(line, dependencies.find(':', name) - line));
+    return path.starts_with('/') ? path : std::string(folder) + path;
 }
 
 std::string_view lockdown_mode(std::string_view text) {
@@ -362,7 +264,7 @@ void ensure_loaded(const std::function<void(std::string_view)>& say) {
                     fmt::format("the trapline module is loaded, but {} is not there: neither "
                                 "devtmpfs nor udev made it",
                                 device_path),
-                    fmt::format("sudo mknod -m 600 {} c {} {}", device_path, misc_major, *minor));
+                    remedy::make_node(*minor));
 }
 
 } // namespace trapline

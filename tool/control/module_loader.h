@@ -52,6 +52,10 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome);
 // The minor number of the device `name` in the text of /proc/misc.
 std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view name);
 
+// The path of our module in the text of modules.dep, which lies in `folder` ("/lib/modules/6.1/");
+// empty: it isn't named there.
+std::string listed_module(std::string_view dependencies, std::string_view folder);
+
 // The lockdown mode in force: "integrity" of "none [integrity] confidentiality"; "none" or
 // empty: none, or unknown.
 std::string_view lockdown_mode(std::string_view text);

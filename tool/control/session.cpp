@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "control/module_loader.h"
+#include "util/remedy.h"
 
 namespace trapline {
 
@@ -49,17 +50,17 @@ OpenError explain_open(int code, unsigned euid, std::string_view lockdown) {
     switch (code) {
     case ENOENT:
         return {OpenFailure::not_loaded, code, failed + "the trapline module is not loaded",
-                "sudo modprobe trapline"};
+                std::string(remedy::load)};
     case ENXIO:
     case ENODEV:
         return {OpenFailure::not_loaded, code,
                 failed + "the node is there, but the trapline module behind it is not loaded",
-                "sudo modprobe trapline"};
+                std::string(remedy::load)};
     case EACCES:
     case EPERM:
         if (euid != 0)
             return {OpenFailure::not_permitted, code, failed + "only root may trace the kernel",
-                    "run as root: sudo trapline ..."};
+                    fmt::format("run as root: {}", remedy::as_root)};
         // Of the two modes only this one forbids kprobes (LOCKDOWN_KPROBES).
         if (lockdown_mode(lockdown) == "confidentiality")
             return {OpenFailure::locked_down, code,

@@ -9,6 +9,7 @@
 
 #include "spec/obstacle.h"
 #include "util/error.h"
+#include "util/remedy.h"
 
 namespace trapline {
 
@@ -16,8 +17,10 @@ namespace {
 
 constexpr std::size_t listed_max = 10;
 
-constexpr std::string_view unhide_hint =
-    "run it as root, with kernel.kptr_restrict at most 1 (sysctl kernel.kptr_restrict=1)";
+std::string unhide_hint() {
+    return fmt::format("run it as root, with kernel.kptr_restrict at most 1 ({})",
+                       remedy::show_addresses);
+}
 
 std::string qualified(const Symbol& symbol) {
     return symbol.module.empty() ? std::string(symbol.name)
@@ -150,7 +153,7 @@ private:
             fail(fmt::format("{} functions have this name, and this kernel hides the addresses "
                              "that tell them apart ({})",
                              found.size(), list_names(qualified_names(found))),
-                 std::string(unhide_hint));
+                 unhide_hint());
         if (spec_.number > found.size())
             fail(fmt::format("there {} of this name",
                              ambiguous ? fmt::format("are only {} functions", found.size())

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+// The doctor about the module: every state of every check.
+#include <ctime>
+#include <fmt/format.h>
+
+#include "control/module_loader.h"
+#include "doctor_fixture.h"
+#include "util/remedy.h"
+
+namespace trapline {
+namespace {
+
+const std::string install = "make KDIR=/lib/modules/6.1.0-18-amd64/build && sudo make install";
+const std::string rebuild = "make clean && " + install;
+const std::string reload = "sudo rmmod trapline && sudo modprobe trapline";
+
+TEST_F(Doctor, AHealthyMachineHasNoProblem) {
+    const std::vector<Finding> findings = examine(Machine(system));
+    EXPECT_EQ(findings.size(), checks().size());
+    for (const Finding& finding : findings) {
+        if (finding.name == "this build")
+            continue; // as it was built
+        EXPECT_EQ(finding.result.level, Level::ok) << finding.name << ": " << finding.result.found;
+        EXPECT_EQ(finding.result.remedy, "") << finding.name;
+        EXPECT_NE(finding.result.found, "") << finding.name;
+    }
+    EXPECT_FALSE(prevents_tracing(findings));
+}
+
+TEST_F(Doctor, OnlyAProblemPreventsTracing) {
+    const auto prevents = [](Level level) { return prevents_tracing({{"a", {level, "", ""}}}); };
+    EXPECT_FALSE(prevents(Level::ok));
+    EXPECT_FALSE(prevents(Level::note));
+    EXPECT_FALSE(prevents(Level::unknown));
+    EXPECT_TRUE(prevents(Level::problem));
+    EXPECT_TRUE(prevents_tracing({{"a", {Level::problem, "", ""}}, {"b", {Level::ok, "", ""}}}));
+}
+
+TEST_F(Doctor, LinesAreAlignedAndRemediesBelowThem) {
+    const std::vector<Finding> findings = {
+        {"kprobes", {Level::ok, "CONFIG_KPROBES=y", ""}},
+        {"module installed", {Level::problem, "not\x1b there", "first\nsecond"}},
+        {"BTF", {Level::note, "none", "boot"}},
+        {"lockdown", {Level::unknown, "who knows", ""}}};
+    EXPECT_EQ(listing(findings, false), "ok       kprobes           CONFIG_KPROBES=y\n"
+                                        "problem  module installed  not\\033 there\n"
+                                        "         first\n"
+                                        "         second\n"
+                                        "note     BTF               none\n"
+                                        "         boot\n"
+                                        "unknown  lockdown          who knows\n");
+    EXPECT_EQ(listing({findings[0], findings[2]}, true), "ok       kprobes  CONFIG_KPROBES=y\n"
+                                                         "\033[1mnote   \033[0m  BTF      none\n"
+                                                         "         boot\n");
+}
+
+TEST_F(Doctor, LoadableModules) {
+    EXPECT_RESULT(check_loadable_modules, Level::ok, "CONFIG_MODULES=y", "");
+    write("/proc/sys/kernel/modules_disabled", "1\n");
+    EXPECT_EQ(look(check_loadable_modules).level, Level::note); // it is loaded
+    unload();
+    EXPECT_RESULT(check_loadable_modules, Level::problem, "kernel.modules_disabled",
+                  "reboot, and load it before that switch is set: echo trapline | sudo tee "
+                  "/etc/modules-load.d/trapline.conf");
+    remove("/proc/modules");
+    write("/boot/config-6.1.0-18-amd64", "CONFIG_X86=y\n# CONFIG_MODULES is not set\n");
+    EXPECT_RESULT(check_loadable_modules, Level::problem, "CONFIG_MODULES is not set (/boot/config",
+                  "boot a kernel with CONFIG_MODULES=y and CONFIG_KPROBES=y");
+    remove("/boot");
+    EXPECT_RESULT(check_loadable_modules, Level::problem, "no /proc/modules",
+                  "boot a kernel with CONFIG_MODULES=y and CONFIG_KPROBES=y");
+}
+
+TEST_F(Doctor, Headers) {
+    EXPECT_RESULT(check_headers, Level::ok, "/lib/modules/6.1.0-18-amd64/build", "");
+    remove(std::string(modules) + "build");
+    const std::string debian = "sudo apt install linux-headers-6.1.0-18-amd64";
+    EXPECT_RESULT(check_headers, Level::note, "there is no /lib/modules/6.1.0-18-amd64/build",
+                  debian);
+    unload();
+    EXPECT_RESULT(check_headers, Level::note, "to build the module again only", debian);
+    uninstall();
+    EXPECT_RESULT(check_headers, Level::problem, "there is no", debian);
+    write("/etc/os-release", "ID=fedora\n");
+    EXPECT_RESULT(check_headers, Level::problem, "there is no",
+                  "sudo dnf install kernel-devel-6.1.0-18-amd64");
+    std::filesystem::create_symlink("/gone/linux", root + modules + "build");
+    EXPECT_RESULT(check_headers, Level::problem, "is /gone/linux, where there are no headers",
+                  "sudo dnf install kernel-devel-6.1.0-18-amd64");
+}
+
+TEST(DoctorDistribution, WhatInstallsHeadersAndDebugInformation) {
+    const auto headers = [](const char* os, const char* release) {
+        return Distribution(os).headers(release);
+    };
+    EXPECT_EQ(headers("ID=debian\n", "6.1.0-18-amd64"),
+              "sudo apt install linux-headers-6.1.0-18-amd64");
+    EXPECT_EQ(headers("ID=linuxmint\nID_LIKE=\"ubuntu debian\"\n", "6.8.0-31-generic"),
+              "sudo apt install linux-headers-6.8.0-31-generic");
+    EXPECT_EQ(headers("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", "5.14.0-427.el9.x86_64"),
+              "sudo dnf install kernel-devel-5.14.0-427.el9.x86_64");
+    EXPECT_EQ(headers("NAME='Arch Linux'\nID=arch\n", "6.9.1-arch1-1"),
+              "sudo pacman -S linux-headers");
+    EXPECT_EQ(headers("ID=manjaro\nID_LIKE=arch\n", "6.6.30-1-lts"),
+              "sudo pacman -S linux-lts-headers");
+    EXPECT_EQ(
+        headers("ID=\"opensuse-leap\"\nID_LIKE=\"suse opensuse\"\n", "5.14.21-150500.55-default"),
+        "sudo zypper install kernel-default-devel");
+    EXPECT_NE(headers("ID=lfs\n", "6.1.5").find("make KDIR="), std::string::npos);
+    EXPECT_EQ(Distribution("").family(), Distribution::Family::other);
+    EXPECT_EQ(Distribution("VERSION_ID=debian\nIDX=arch\n").family(), Distribution::Family::other);
+
+    const auto debug = [](const char* os) { return Distribution(os).debug_information("6.1"); };
+    EXPECT_EQ(debug("ID=debian"), "sudo apt install linux-image-6.1-dbg");
+    EXPECT_EQ(debug("ID=ubuntu"), "sudo apt install linux-image-6.1-dbgsym");
+    EXPECT_EQ(debug("ID=fedora"), "sudo dnf debuginfo-install kernel-6.1");
+    EXPECT_EQ(debug("ID=opensuse-leap"), "sudo zypper install kernel-default-debuginfo");
+    EXPECT_NE(debug("ID=arch").find("CONFIG_DEBUG_INFO"), std::string::npos);
+
+    const auto package = [](const char* os) { return Distribution(os).package("a", "b", "c"); };
+    EXPECT_EQ(package("ID=debian"), "sudo apt install a");
+    EXPECT_EQ(package("ID=fedora"), "sudo dnf install b");
+    EXPECT_EQ(package("ID=suse"), "sudo zypper install b");
+    EXPECT_EQ(package("ID=arch"), "sudo pacman -S c");
+    EXPECT_EQ(package(""), "install a");
+}
+
+TEST_F(Doctor, Built) {
+    EXPECT_RESULT(check_built, Level::ok, "/src/build/kmod/6.1.0-18-amd64/trapline.ko", "");
+    remove("/src");
+    EXPECT_RESULT(check_built, Level::ok, "one is loaded", "");
+    unload();
+    EXPECT_RESULT(check_built, Level::ok, "one is installed", "");
+    uninstall();
+    EXPECT_RESULT(check_built, Level::problem,
+                  "there is no /src/build/kmod/6.1.0-18-amd64/trapline.ko", install);
+    system.built = "";
+    EXPECT_RESULT(check_built, Level::problem, "isn't where it was built", install);
+}
+
+TEST_F(Doctor, Installed) {
+    EXPECT_RESULT(check_installed, Level::ok, ko, "");
+    unload();
+    EXPECT_RESULT(check_installed, Level::ok, ko, "");
+    write(std::string(modules) + "modules.dep", "kernel/fs/ext4/ext4.ko:\n");
+    EXPECT_RESULT(check_installed, Level::problem, "modprobe doesn't know of it",
+                  "sudo depmod 6.1.0-18-amd64");
+    write(std::string(modules) + "modules.dep", "updates/trapline.ko.xz:\n");
+    EXPECT_RESULT(check_installed, Level::problem, "updates/trapline.ko.xz, which is gone",
+                  install);
+    uninstall();
+    EXPECT_RESULT(check_installed, Level::problem,
+                  "no trapline.ko for the running kernel 6.1.0-18-amd64", install);
+    // What the commands suggest when they can't load it.
+    EXPECT_EQ(look(check_installed).remedy,
+              explain_modprobe({1, "modprobe: FATAL: Module trapline not found in directory /lib",
+                                "6.1.0-18-amd64", "", false, true, false})
+                  .hint());
+}
+
+TEST_F(Doctor, NotInstalledButLoaded) {
+    uninstall();
+    EXPECT_RESULT(check_installed, Level::note, "gone after a reboot", install);
+}
+
+TEST_F(Doctor, Vermagic) {
+    unload();
+    EXPECT_RESULT(check_vermagic, Level::ok, "6.1.0-18-amd64 SMP preempt", "");
+
+    system.modinfos[ko] = our_modinfo("vermagic: 6.1.0-18-amd64 SMP mod_unload modversions \n");
+    EXPECT_RESULT(check_vermagic, Level::problem,
+                  "'6.1.0-18-amd64 SMP mod_unload modversions', the running kernel wants "
+                  "'6.1.0-18-amd64 SMP preempt",
+                  rebuild);
+
+    system.modinfos[ko] =
+        our_modinfo("vermagic: 6.1.0-17-amd64 SMP preempt mod_unload modversions \n");
+    EXPECT_RESULT(check_vermagic, Level::note, "built for 6.1.0-17-amd64, and may not fit",
+                  rebuild);
+
+    const std::string plain = "SMP preempt mod_unload \n";
+    system.modinfos[ko] = our_modinfo("vermagic: 6.1.0-17-amd64 " + plain);
+    system.modinfos[std::string(modules) + "kernel/fs/ext4/ext4.ko"] =
+        "vermagic: 6.1.0-18-amd64 " + plain;
+    EXPECT_RESULT(check_vermagic, Level::problem, "built for 6.1.0-17-amd64, not for", rebuild);
+
+    system.modinfos.erase(ko);
+    EXPECT_RESULT(check_vermagic, Level::unknown, "modinfo can't read",
+                  std::string("modinfo ") + ko);
+    uninstall();
+    EXPECT_RESULT(check_vermagic, Level::unknown, "there is no file of this kernel's", "");
+}
+
+TEST_F(Doctor, WhatTheKernelSaidOfItCountsForMore) {
+    unload();
+    const std::time_t now = std::time(nullptr);
+    write("/proc/stat", fmt::format("btime {}\n", now - 1000));
+    const auto log = [&](int seconds, const char* words) {
+        system.log = fmt::format("<6>[    1.000000] Linux\n<3>[{:5}.000000] {}\n<6>[ 3000.000000] "
+                                 "other: version magic\n",
+                                 seconds, words);
+    };
+    log(2000, "trapline: disagrees about version of symbol module_layout");
+    EXPECT_RESULT(
+        check_vermagic, Level::problem,
+        "the kernel refused it: trapline: disagrees about version of symbol module_layout",
+        rebuild);
+    log(2000, "trapline: version magic '6.1.0 SMP ' should be '6.1.0-18-amd64 SMP preempt '");
+    EXPECT_RESULT(check_vermagic, Level::problem, "version magic '6.1.0 SMP ' should be", rebuild);
+    log(2000, "trapline: Unknown symbol register_kprobe (err -2)");
+    EXPECT_RESULT(check_vermagic, Level::problem, "Unknown symbol register_kprobe",
+                  "boot a kernel with CONFIG_KPROBES=y; sudo dmesg | grep trapline names the "
+                  "function");
+    // Of a file that was replaced since.
+    log(10, "trapline: disagrees about version of symbol module_layout");
+    EXPECT_EQ(look(check_vermagic).level, Level::ok);
+    log(2000, "trapline: loading out-of-tree module taints kernel.");
+    EXPECT_EQ(look(check_vermagic).level, Level::ok);
+}
+
+TEST_F(Doctor, RefusedOnceAndLoadedSince) {
+    write("/proc/stat", "btime 4000000000\n");
+    system.log = "<3>[ 2000.000000] trapline: disagrees about version of symbol module_layout\n";
+    EXPECT_EQ(look(check_vermagic).level, Level::ok);
+}
+
+TEST_F(Doctor, Signature) {
+    EXPECT_RESULT(check_signature, Level::ok, "demands none", "");
+    write("/sys/module/module/parameters/sig_enforce", "Y\n");
+    EXPECT_RESULT(check_signature, Level::ok, "module.sig_enforce demands one, and the module is",
+                  "");
+    unload();
+    const std::string sign = remedy::sign("6.1.0-18-amd64");
+    EXPECT_RESULT(check_signature, Level::problem,
+                  "module.sig_enforce demands one, and the module has none", sign);
+    // What the commands suggest when it is refused.
+    EXPECT_EQ(sign, explain_modprobe(
+                        {1, "Required key not available", "6.1.0-18-amd64", "", false, true, false})
+                        .hint());
+    for (const char* part :
+         {"\nopenssl req -new -x509 ", "\nsudo mokutil --import MOK.der\n", "(mokutil --sb-state",
+          "\nsudo /lib/modules/6.1.0-18-amd64/build/scripts/sign-file sha256 MOK.priv MOK.der "
+          "\"$(modinfo -n trapline)\"\n"})
+        EXPECT_NE(sign.find(part), std::string::npos) << part;
+
+    system.modinfos[ko] = our_modinfo(std::string(vermagic) + "signer:         Somebody\n");
+    EXPECT_RESULT(check_signature, Level::unknown, "no keys to look for Somebody's in", "");
+    system.euid = 1000;
+    EXPECT_RESULT(check_signature, Level::unknown, "no keys", "sudo trapline doctor");
+    system.euid = 0;
+    const std::string key = "04ae5acb I------     1 perm 1f030000     0     0 asymmetri ";
+    write("/proc/keys", key + "Debian: Debian Secure Boot CA: 6ccece: X509.rsa bb419ea1 []\n");
+    EXPECT_RESULT(check_signature, Level::problem, "no key of Somebody, who signed", sign);
+    write("/proc/keys", key + "Somebody: 6ccece: X509.rsa bb419ea1 []\n");
+    EXPECT_RESULT(check_signature, Level::note, "loading it will show", "sudo modprobe trapline");
+    system.modinfos.erase(ko);
+    EXPECT_RESULT(check_signature, Level::unknown, "modinfo can't read",
+                  std::string("modinfo ") + ko);
+    uninstall();
+    EXPECT_RESULT(check_signature, Level::note, "will demand one", sign);
+}
+
+TEST_F(Doctor, SignatureUnderLockdown) {
+    unload();
+    write("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
+    EXPECT_RESULT(check_signature, Level::problem, "lockdown (integrity) demands one",
+                  remedy::sign("6.1.0-18-amd64"));
+    write("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+          std::string("\6\0\0\0\1", 5));
+    EXPECT_RESULT(check_signature, Level::problem, "for Secure Boot is on,",
+                  remedy::sign("6.1.0-18-amd64"));
+}
+
+TEST_F(Doctor, Loaded) {
+    EXPECT_RESULT(check_loaded, Level::ok, "version 0.1.0", "");
+    remove("/dev/trapline");
+    EXPECT_RESULT(check_loaded, Level::problem, "/dev/trapline is not there",
+                  "sudo mknod -m 600 /dev/trapline c 10 61");
+    unload();
+    EXPECT_RESULT(check_loaded, Level::note, "first trace loads it", "sudo modprobe trapline");
+    uninstall();
+    EXPECT_RESULT(check_loaded, Level::problem, "none that could be", "");
+}
+
+TEST_F(Doctor, AbiOfTheLoadedModule) {
+    EXPECT_RESULT(check_abi_match, Level::ok, std::to_string(TRAPLINE_ABI), "");
+    system.device.abi = TRAPLINE_ABI + 1;
+    const std::string both = fmt::format("this tool speaks ABI {}, the loaded module ABI {}",
+                                         TRAPLINE_ABI, TRAPLINE_ABI + 1);
+    EXPECT_RESULT(check_abi_match, Level::problem, both, reload);
+    // The file on the disk is no better.
+    system.modinfos[ko] = fmt::format("trapline_abi: {}\n", TRAPLINE_ABI + 1);
+    EXPECT_RESULT(check_abi_match, Level::problem, both, rebuild + " && " + reload);
+    system.device = {0, {}, "cannot find the netlink family"};
+    EXPECT_RESULT(check_abi_match, Level::unknown, "cannot find the netlink family", "");
+    system.device = {EACCES, {}, {}};
+    system.euid = 1000;
+    EXPECT_RESULT(check_abi_match, Level::unknown, "Permission denied", "sudo trapline doctor");
+}
+
+TEST_F(Doctor, AbiOfTheInstalledModule) {
+    unload();
+    EXPECT_RESULT(check_abi_match, Level::ok, "as the module that is installed", "");
+    system.modinfos[ko] = "trapline_abi: 77\n";
+    EXPECT_RESULT(check_abi_match, Level::problem, "installed ABI 77", rebuild);
+    system.modinfos[ko] = vermagic;
+    EXPECT_RESULT(check_abi_match, Level::problem, "older than this tool", rebuild);
+    uninstall();
+    EXPECT_RESULT(check_abi_match, Level::unknown, "no file of this kernel's", "");
+}
+
+TEST(DoctorModinfo, ValuesThatGoOnInTheNextLine) {
+    const Modinfo info("signer:         A: B\nsignature:      58:ED:\n\t\t01:B2:\n"
+                       "signer:         C\ndepends:        \n");
+    EXPECT_EQ(info.value("signer"), "A: B");
+    EXPECT_EQ(info.value("signature"), "58:ED:");
+    EXPECT_EQ(info.value("depends"), "");
+    EXPECT_EQ(info.value("01"), "");
+    EXPECT_TRUE(info.known());
+    EXPECT_FALSE(Modinfo("").known());
+}
+
+} // namespace
+} // namespace trapline

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+// The module: built, installed, accepted, loaded, and of our ABI.
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sstream>
+#include <sys/stat.h>
+
+#include "control/codec.h"
+#include "control/module_loader.h"
+#include "doctor/check.h"
+#include "shared/trapline.h"
+#include "util/error.h"
+#include "util/remedy.h"
+
+namespace trapline {
+
+namespace {
+
+constexpr std::string_view ask_as_root = "sudo trapline doctor";
+
+// What modprobe would have said, in `words`.
+LoadError refused(const Machine& machine, std::string words) {
+    ModprobeOutcome outcome;
+    outcome.words = std::move(words);
+    outcome.release = machine.release;
+    return explain_modprobe(outcome);
+}
+
+// "[   12.345678] text" of "<4>[   12.345678] text".
+std::optional<double> seconds_of(std::string_view line) {
+    const std::size_t begin = line.find_first_not_of(' ', line.find('[') + 1);
+    if (line.find('[') == std::string_view::npos || begin == std::string_view::npos)
+        return std::nullopt;
+    double seconds = 0;
+    const auto [end, error] =
+        std::from_chars(line.data() + begin, line.data() + line.size(), seconds);
+    return error == std::errc() ? std::optional(seconds) : std::nullopt;
+}
+
+// Seconds since 1970 when the machine was booted.
+std::optional<double> boot_time(const Machine& machine) {
+    std::istringstream words(machine.system.read("/proc/stat").text);
+    double seconds = 0;
+    for (std::string word; words >> word;) {
+        if (word == "btime" && words >> seconds)
+            return seconds;
+    }
+    return std::nullopt;
+}
+
+// What the kernel said last of why it refuses the file that is installed now, from "trapline: " on.
+std::string refusal_in_log(const Machine& machine) {
+    const std::optional<double> booted = boot_time(machine);
+    struct stat file {};
+    if (!booted || stat(machine.system.place(machine.installed.path).c_str(), &file) != 0)
+        return {};
+    std::string last;
+    std::istringstream lines(machine.system.kernel_log());
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t text = line.find("] " TRAPLINE_DEVICE ": ");
+        const std::optional<double> seconds = seconds_of(line);
+        if (text == std::string::npos || !seconds)
+            continue;
+        const std::string words = line.substr(text + 2);
+        const bool refusal = words.find("version magic") != std::string::npos ||
+                             words.find("disagrees about version of symbol") != std::string::npos ||
+                             words.find("Unknown symbol") != std::string::npos;
+        // The clocks agree to a second.
+        if (refusal && *booted + *seconds + 1 >= static_cast<double>(file.st_ctim.tv_sec))
+            last = words;
+    }
+    return last;
+}
+
+// The vermagic of any other module of this kernel: what the kernel wants to see.
+std::string kernel_vermagic(const Machine& machine) {
+    const std::string folder = machine.modules_folder();
+    std::istringstream lines(machine.system.read(folder + "modules.dep").text);
+    for (std::string line; std::getline(lines, line);) {
+        const std::string path = line.substr(0, line.find(':'));
+        if (path.empty() || !path.starts_with("kernel/"))
+            continue; // others may be built for anything
+        return Modinfo(machine.system.modinfo(folder + path)).value("vermagic");
+    }
+    return {};
+}
+
+std::string_view flags_of(std::string_view vermagic) {
+    return vermagic.substr(std::min(vermagic.find(' '), vermagic.size()));
+}
+
+bool secure_boot(const Machine& machine) {
+    // Four bytes of attributes, then the value.
+    const FileText variable = machine.system.read(
+        "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c");
+    return variable && variable.text.size() == 5 && variable.text[4] == 1;
+}
+
+// What makes the kernel demand signatures; empty: nothing does.
+std::string signature_demand(const Machine& machine) {
+    if (!machine.lockdown().empty())
+        return fmt::format("lockdown ({}){}", machine.lockdown(),
+                           secure_boot(machine) ? ", for Secure Boot is on," : "");
+    if (machine.system.read("/sys/module/module/parameters/sig_enforce").text.starts_with('Y'))
+        return "module.sig_enforce";
+    return {};
+}
+
+// Whether a key of the signer's is among the kernel's; nothing: it shows none at all.
+std::optional<bool> has_key_of(const Machine& machine, const std::string& signer) {
+    std::optional<bool> found;
+    std::istringstream lines(machine.system.read("/proc/keys").text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find(" asymmetri") == std::string::npos)
+            continue;
+        found = found.value_or(false) || line.find(signer + ": ") != std::string::npos;
+    }
+    return found;
+}
+
+Result nothing_to_look_at(const Machine& machine) {
+    return {Level::unknown,
+            machine.minor ? "the file that it was loaded from is not there"
+                          : "there is no file of this kernel's to look at",
+            {}};
+}
+
+} // namespace
+
+Result check_loadable_modules(const Machine& machine) {
+    ModprobeOutcome outcome;
+    outcome.release = machine.release;
+    if (!machine.system.exists("/proc/modules")) {
+        outcome.modules = false;
+        return {Level::problem,
+                machine.config.known() ? machine.config.words("MODULES")
+                                       : "no /proc/modules: CONFIG_MODULES is not set",
+                explain_modprobe(outcome).hint()};
+    }
+    if (machine.system.read("/proc/sys/kernel/modules_disabled").text.starts_with('1')) {
+        outcome.words = "Operation not permitted";
+        outcome.disabled = true;
+        return {machine.minor ? Level::note : Level::problem,
+                "loading modules was switched off until reboot (kernel.modules_disabled)",
+                explain_modprobe(outcome).hint()};
+    }
+    return {Level::ok, "CONFIG_MODULES=y", {}};
+}
+
+Result check_headers(const Machine& machine) {
+    const std::string link = machine.modules_folder() + "build";
+    if (machine.system.exists(link + "/include/generated/utsrelease.h"))
+        return {Level::ok, link, {}};
+    std::error_code error;
+    const std::filesystem::path target =
+        std::filesystem::read_symlink(machine.system.place(link), error);
+    Result result;
+    result.level = machine.minor || machine.installed.usable() ? Level::note : Level::problem;
+    if (error)
+        result.found = fmt::format("there is no {}", link);
+    else
+        result.found = fmt::format("{} is {}, where there are no headers", link, target.string());
+    if (result.level == Level::note)
+        result.found += "; needed to build the module again only";
+    result.remedy = machine.distribution.headers(machine.release);
+    return result;
+}
+
+Result check_built(const Machine& machine) {
+    const std::string folder = machine.system.build_folder();
+    const std::string file = fmt::format("{}/{}/trapline.ko", folder, machine.release);
+    if (!folder.empty() && machine.system.exists(file))
+        return {Level::ok, file, {}};
+    if (machine.minor || machine.installed.usable())
+        return {Level::ok,
+                machine.minor ? "not here, and not needed: one is loaded"
+                              : "not here, and not needed: one is installed",
+                {}};
+    return {Level::problem,
+            folder.empty() ? "this program isn't where it was built, and no module is beside it"
+                           : fmt::format("there is no {}", file),
+            remedy::install(machine.release)};
+}
+
+Result check_installed(const Machine& machine) {
+    const InstalledModule& module = machine.installed;
+    if (module.usable())
+        return {Level::ok, module.path, {}};
+    const Level level = machine.minor ? Level::note : Level::problem;
+    if (module.gone)
+        return {level, fmt::format("modules.dep names {}, which is gone", module.path),
+                remedy::install(machine.release)};
+    if (!module.path.empty())
+        return {level, fmt::format("{} is there, but modprobe doesn't know of it", module.path),
+                "sudo depmod " + machine.release};
+    return {level,
+            fmt::format("there is no trapline.ko for the running kernel {}{}", machine.release,
+                        machine.minor ? "; the one that is loaded is gone after a reboot" : ""),
+            remedy::install(machine.release)};
+}
+
+Result check_vermagic(const Machine& machine) {
+    if (machine.installed.path.empty() || machine.installed.gone)
+        return nothing_to_look_at(machine);
+    const std::string vermagic = machine.info.value("vermagic");
+    if (vermagic.empty())
+        return {Level::unknown, fmt::format("modinfo can't read {}", machine.installed.path),
+                "modinfo " + machine.installed.path};
+    const std::string refusal = machine.minor ? std::string() : refusal_in_log(machine);
+    if (!refusal.empty())
+        // Of versions of symbols, too, modprobe hears an Exec format error.
+        return {Level::problem, "the kernel refused it: " + refusal,
+                refused(machine, refusal.find("Unknown symbol") != std::string::npos
+                                     ? refusal
+                                     : "Exec format error")
+                    .hint()};
+    const std::string wanted = kernel_vermagic(machine);
+    if (!wanted.empty() && flags_of(vermagic) != flags_of(wanted))
+        return {Level::problem,
+                fmt::format("it is for '{}', the running kernel wants '{}'", vermagic, wanted),
+                remedy::rebuild(machine.release)};
+    const std::string built_for = vermagic.substr(0, vermagic.find(' '));
+    if (built_for == machine.release)
+        return {Level::ok, vermagic, {}};
+    // With versions of symbols the kernel compares those, and not the release.
+    if (vermagic.find("modversions") != std::string::npos)
+        return {Level::note,
+                fmt::format("it was built for {}, and may not fit {}", built_for, machine.release),
+                remedy::rebuild(machine.release)};
+    return {Level::problem,
+            fmt::format("it was built for {}, not for {}", built_for, machine.release),
+            remedy::rebuild(machine.release)};
+}
+
+Result check_signature(const Machine& machine) {
+    const std::string demand = signature_demand(machine);
+    if (demand.empty())
+        return {Level::ok, "the kernel demands none", {}};
+    if (machine.minor)
+        return {Level::ok, fmt::format("{} demands one, and the module is loaded", demand), {}};
+    if (machine.installed.path.empty() || machine.installed.gone)
+        return {Level::note, fmt::format("{} will demand one of the module", demand),
+                remedy::sign(machine.release)};
+    if (!machine.info.known())
+        return {Level::unknown, fmt::format("modinfo can't read {}", machine.installed.path),
+                "modinfo " + machine.installed.path};
+    const std::string signer = machine.info.value("signer");
+    if (signer.empty())
+        return {Level::problem, fmt::format("{} demands one, and the module has none", demand),
+                remedy::sign(machine.release)};
+    const std::optional<bool> key = has_key_of(machine, signer);
+    if (!key)
+        return {Level::unknown,
+                fmt::format("{} demands one; the kernel shows no keys to look for {}'s in", demand,
+                            signer),
+                machine.root() ? std::string() : std::string(ask_as_root)};
+    if (!*key)
+        return {Level::problem,
+                fmt::format("{} demands one, and the kernel has no key of {}, who signed the "
+                            "module",
+                            demand, signer),
+                remedy::sign(machine.release)};
+    return {Level::note,
+            fmt::format("{} demands one; it is signed by {}, of whom the kernel has a key, and "
+                        "loading it will show whether it fits",
+                        demand, signer),
+            std::string(remedy::load)};
+}
+
+Result check_loaded(const Machine& machine) {
+    if (!machine.minor)
+        return {machine.installed.usable() ? Level::note : Level::problem,
+                machine.installed.usable() ? "not yet; root's first trace loads it"
+                                           : "not yet, and there is none that could be",
+                machine.installed.usable() ? std::string(remedy::load) : std::string()};
+    if (!machine.system.exists("/dev/" TRAPLINE_DEVICE))
+        return {Level::problem, "it is loaded, but /dev/trapline is not there",
+                remedy::make_node(*machine.minor)};
+    const FileText version = machine.system.read("/sys/module/trapline/version");
+    return {Level::ok, "version " + version.text.substr(0, version.text.find('\n')), {}};
+}
+
+Result check_abi_match(const Machine& machine) {
+    const std::string written = machine.info.value("trapline_abi");
+    const std::string ours = std::to_string(TRAPLINE_ABI);
+    if (!machine.minor) {
+        if (!machine.info.known())
+            return nothing_to_look_at(machine);
+        if (written.empty())
+            return {Level::problem, "the module that is installed is older than this tool",
+                    remedy::rebuild(machine.release)};
+        if (written != ours)
+            return {Level::problem,
+                    fmt::format("this tool speaks ABI {}, the module that is installed ABI {}",
+                                ours, written),
+                    remedy::rebuild(machine.release)};
+        return {Level::ok, fmt::format("{}, as the module that is installed", ours), {}};
+    }
+    const DeviceAnswer& device = machine.device;
+    if (!device.abi)
+        return {Level::unknown,
+                fmt::format("the module can't be asked: {}",
+                            device.error != 0 ? errno_text(device.error) : device.complaint),
+                machine.root() ? std::string() : std::string(ask_as_root)};
+    if (*device.abi == TRAPLINE_ABI)
+        return {Level::ok, ours, {}};
+    // Loading it again is no use where the file speaks the other one as well.
+    return {Level::problem, AbiError(*device.abi).what(),
+            written == ours
+                ? std::string(remedy::reload)
+                : fmt::format("{} && {}", remedy::rebuild(machine.release), remedy::reload)};
+}
+
+} // namespace trapline
