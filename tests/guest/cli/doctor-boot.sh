@@ -12,9 +12,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 ko=$(find "/lib/modules/$(uname -r)" -name trapline.ko)
 # Its functions; the tests are for a guest that has loaded the module.
+# shellcheck disable=SC2034 # read by t()
 only='^$'
 # shellcheck source=/dev/null
 . "$here/doctor.sh"
+# shellcheck disable=SC2034
 only=''
 mount -t securityfs securityfs /sys/kernel/security
 

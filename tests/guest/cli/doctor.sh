@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What stands in the way, made to stand there: the doctor's lines, remedies and exit status.
 # Those that a kernel command line makes are in doctor-boot.sh.
+# shellcheck disable=SC2154 # ko: module.sh, doctor-boot.sh
 
 doctor() { # into status, out and err
 	timeout -s KILL 40 trapline doctor >out 2>err </dev/null
@@ -132,9 +133,9 @@ not_there() {
 	expect_status 1
 	expect_check problem 'module built     ' 'no ' 'make KDIR='
 	expect_check problem 'module installed ' "no trapline.ko for the running kernel $(uname -r)" 'make KDIR='
+	sed -n 's/^ *\(make KDIR=\)/  \1/p' check >remedy
 	expect_check problem 'module loaded    ' 'none that could be' ''
 	expect_check problem 'headers package  ' 'there is no' '.*'
-	sed -n 's/^ *\(make KDIR=.*\)/  \1/p' out | head -n 1 >remedy
 	grep -qxF -f remedy err || fail "trace suggests another remedy"
 }
 t "doctor: nothing is installed, and trace suggests the same" not_there
