@@ -67,7 +67,7 @@
  *     still inside, as far as sleeping tasks show them: PENDING_CALLS
  *     (array of struct trapline_pending)
  *   SITE_READ     FD EVENT_ID
- *     reply: ADDRESS, BYTES_BEFORE (as found when the probe was added),
+ *     reply: ADDRESS (of the trap: behind an entry's ENDBR), BYTES_BEFORE (as found),
  *            BYTES_NOW (TRAPLINE_SITE_BYTES each, less where the text ends)
  *   SESSION_LIST  FD               dump; a message a session: SESSION, a nest of
  *     trapline_session_attr
