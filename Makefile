@@ -16,6 +16,7 @@
 #   make test-packages  installs, upgrades and removes the packages in a chroot
 #   make fuzz         looks for input that the readers of recordings can't take, for
 #                     FUZZ_SECONDS each; fuzz-proof: that it finds bugs planted in them
+#   make matrix       the guest suite on every kernel of tests/guest/matrix (SUBSET="5.10 6.12")
 #   make bench        what a hit costs, in instructions, next to an empty handler
 #   make clean
 #
@@ -40,14 +41,17 @@ VERSION := $(shell sed -n 's/.*define TRAPLINE_VERSION[[:space:]]*"\(.*\)".*/\1/
 # Kernel modules are built in folders of their kernel's own, from links to the sources.
 # $(1): that folder; $(2): what to link there.
 define build-modules
-	@[ -n "$(KREL)" ] || { echo "make: $(KDIR) is no configured and built kernel tree or headers" \
+	@[ -n "$(KREL)" ] || { echo "make: $(KTREE) is no configured and built kernel tree or headers" \
 		"package (it has no include/generated/utsrelease.h)." >&2; \
 		echo "Name one: make $@ KDIR=\$$HOME/linux; or install this kernel's headers" \
 		"(Debian: apt install linux-headers-$$(uname -r))" >&2; exit 2; }
 	@mkdir -p $(1) && cp -rsf $(2) $(1)/
-	@$(MAKE) -C $(KDIR) M=$(1) modules
+	@told=$$(kmod/compat/kbuild-arguments $(KDIR) $(KTREE)) && \
+		eval "$(MAKE) -C $(KDIR) $(if $(O),O=$(KTREE)) M=$(1) $$(echo $$told) modules"
 endef
-KREL = $(call release,$(KDIR))
+# With O= the sources are in KDIR, and what was configured and built is there.
+KTREE = $(if $(O),$(abspath $(O)),$(KDIR))
+KREL = $(call release,$(KTREE))
 
 kmod:
 	$(call build-modules,$(CURDIR)/$(B)/kmod/$(KREL),$(CURDIR)/kmod/. $(CURDIR)/shared)
@@ -87,7 +91,7 @@ demo-program guest-programs: configure
 guest-kernel:
 	@made=$$(qemu/kernel $(GUEST)) && eval "$$made" && \
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
-	@if grep -n 'warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
+	@if grep -n ': warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
 PAGES := $(patsubst docs/%.scd,$(B)/man/%,$(wildcard docs/*.8.scd))
 man: $(PAGES)
@@ -202,6 +206,7 @@ check: deps-test tool man
 	@tests/checks/manual $(B)/bin/trapline $(B)/man
 	@tests/checks/completions $(B)/bin/trapline
 	@tests/checks/install
+	@tests/checks/refused-kernels
 
 unit: deps-test configure
 	@$(BUILD) all
@@ -209,6 +214,10 @@ unit: deps-test configure
 
 guest: deps-test tool guest-programs guest-kernel
 	@tests/guest/all $(GUEST)
+
+.PHONY: matrix
+matrix: deps-test tool guest-programs
+	@tests/guest/matrix $(SUBSET)
 
 # By libFuzzer, which comes with clang.
 FUZZ_SECONDS ?= 600

@@ -257,7 +257,7 @@ NOKPROBE_SYMBOL(tl_entry_words);
 
 static __always_inline struct tl_probe *tl_probe_of(struct kretprobe_instance *ri)
 {
-	return container_of(get_kretprobe(ri), struct tl_probe, rp);
+	return container_of(tl_kretprobe_of(ri), struct tl_probe, rp);
 }
 
 /* Return probes: no entry, the return is the hit. */
@@ -269,6 +269,14 @@ int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 NOKPROBE_SYMBOL(tl_handler_return);
+
+/* Where the instances are ours to look through: nobody is inside any more. */
+static __always_inline void tl_call_over(struct tl_call *call)
+{
+#ifdef TL_OWN_INSTANCES
+	WRITE_ONCE(call->inside, false);
+#endif
+}
 
 /* The entry of a call. Not 0: forget the call. */
 static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs,
@@ -302,6 +310,9 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 		call->size = size;
 		call->time = tl_clock_ticks(session->tsc);
 	}
+#ifdef TL_OWN_INSTANCES
+	WRITE_ONCE(call->inside, true);
+#endif
 	counts->entered++;
 	return 0;
 }
@@ -328,8 +339,9 @@ static __always_inline u64 tl_call_duration(const struct tl_call *call, u64 now)
 
 /* Whether the return is that of a call to be recorded; else it is counted. */
 static __always_inline bool tl_call_current(const struct tl_session *session,
-					    const struct tl_call *call, struct tl_counts *counts)
+					    struct tl_call *call, struct tl_counts *counts)
 {
+	tl_call_over(call);
 	if (unlikely(!READ_ONCE(session->active))) {
 		counts->late++;
 		return false;
@@ -352,7 +364,7 @@ static __always_inline void tl_put_call(u8 *at, const struct tl_call *call, u32 
 static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
-	const struct tl_call *call = (const struct tl_call *)ri->data;
+	struct tl_call *call = (struct tl_call *)ri->data;
 	struct tl_counts *counts = this_cpu_ptr(probe->counts);
 	struct tl_session *session = probe->session;
 	struct tl_entered entered;
@@ -408,7 +420,7 @@ static __always_inline u8 *tl_put_words(u8 *at, const u8 *from, u32 size)
 static notrace int tl_call_return_fast(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
-	const struct tl_call *call = (const struct tl_call *)ri->data;
+	struct tl_call *call = (struct tl_call *)ri->data;
 	struct tl_counts *counts = this_cpu_ptr(probe->counts);
 	struct tl_session *session = probe->session;
 	struct tl_ring_writer *w;

@@ -693,8 +693,8 @@ static int tl_do_site_read(struct sk_buff *skb, struct genl_info *info)
 	reply = tl_reply_new(info, TL_REPLY_SMALL, &header);
 	if (!reply)
 		goto out;
-	tl_site_read(&now, probe->address);
-	if (tl_put_u64_attr(reply, TRAPLINE_A_ADDRESS, probe->address) ||
+	tl_site_read(&now, probe->before.address);
+	if (tl_put_u64_attr(reply, TRAPLINE_A_ADDRESS, probe->before.address) ||
 	    nla_put(reply, TRAPLINE_A_BYTES_BEFORE, probe->before.size, probe->before.bytes) ||
 	    nla_put(reply, TRAPLINE_A_BYTES_NOW, now.size, now.bytes)) {
 		nlmsg_free(reply);

@@ -1,10 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
 /* pending.c - calls that have not returned, found without help from the handlers */
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/uaccess.h>
 #include "pending.h"
+
+#if defined(CONFIG_KRETPROBE_ON_RETHOOK) || defined(TL_OWN_INSTANCES)
+
+static unsigned long tl_task_switches(const struct task_struct *task)
+{
+	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+}
+
+/* Whether @task sleeps and is off its CPU. */
+static bool tl_task_sleeps(struct task_struct *task)
+{
+#ifdef CONFIG_SMP
+	if (READ_ONCE(task->on_cpu))
+		return false;
+#endif
+	return task != current && tl_task_state(task) != TASK_RUNNING;
+}
+
+/* That @task is inside of @call, if both are what they seem. */
+static void tl_pending_describe(const struct tl_session *session, struct tl_pending *found,
+				u16 id, const struct tl_call *call, struct task_struct *task,
+				u64 now)
+{
+	u64 ticks = now - READ_ONCE(call->time);
+
+	if (ticks > session->geometry.clock_hz << 30)
+		ticks = 0;	/* a clock that stepped back, or garbage */
+	found->id = id;
+	found->call.tid = task->pid;
+	found->call.tgid = task->tgid;
+	found->call.age = mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, session->geometry.clock_hz);
+	get_task_comm(found->call.comm, task);
+}
+
+#endif
 
 #ifdef CONFIG_KRETPROBE_ON_RETHOOK
 
@@ -36,21 +73,6 @@ static const struct tl_probe *tl_pending_probe(struct tl_session *session,
 	return probe;
 }
 
-static unsigned long tl_task_switches(const struct task_struct *task)
-{
-	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
-}
-
-/* Whether @task sleeps and is off its CPU. */
-static bool tl_task_sleeps(struct task_struct *task)
-{
-#ifdef CONFIG_SMP
-	if (READ_ONCE(task->on_cpu))
-		return false;
-#endif
-	return task != current && READ_ONCE(task->__state) != TASK_RUNNING;
-}
-
 /*
  * What @task is inside of. Its list's memory stays valid under RCU; whether it
  * was the list of a sleeper is known only afterwards: unless the task slept at
@@ -73,20 +95,9 @@ static unsigned int tl_pending_task(struct tl_session *session, struct task_stru
 		struct kretprobe_instance *ri = container_of(rhn, struct kretprobe_instance, node);
 		const struct tl_probe *probe = tl_pending_probe(session, rhn);
 		const struct tl_call *call = (const struct tl_call *)ri->data;
-		u64 ticks;
 
-		if (!probe || READ_ONCE(call->generation) != session->generation)
-			continue;
-		ticks = now - READ_ONCE(call->time);
-		if (ticks > session->geometry.clock_hz << 30)
-			ticks = 0;	/* a clock that stepped back, or garbage */
-		found[n].id = probe->id;
-		found[n].call.tid = task->pid;
-		found[n].call.tgid = task->tgid;
-		found[n].call.age = mul_u64_u64_div_u64(ticks, NSEC_PER_SEC,
-							session->geometry.clock_hz);
-		get_task_comm(found[n].call.comm, task);
-		n++;
+		if (probe && READ_ONCE(call->generation) == session->generation)
+			tl_pending_describe(session, &found[n++], probe->id, call, task, now);
 	}
 	smp_rmb();	/* and the state again after the list */
 	if (!tl_task_sleeps(task) || tl_task_switches(task) != switches)
@@ -106,6 +117,71 @@ unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *foun
 	for_each_process_thread(process, task)
 		n += tl_pending_task(session, task, now, found + n, room - n);
 	rcu_read_unlock();
+	return n;
+}
+
+#elif defined(TL_OWN_INSTANCES)
+
+/* The task that @ri was taken by, if there still is one. */
+static struct task_struct *tl_instance_task(const struct kretprobe_instance *ri)
+{
+	struct task_struct *task = READ_ONCE(ri->task);
+	pid_t pid;
+
+	if (copy_from_kernel_nofault(&pid, &task->pid, sizeof(pid)) ||
+	    pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID) != task)
+		return NULL;
+	return task;
+}
+
+/*
+ * Whether @ri's task is inside of a call, which goes to @found. As above: it is
+ * believed if the task slept at both ends, was not switched to in between, and the
+ * instance was its own at both ends too.
+ */
+static bool tl_pending_instance(struct tl_session *session, const struct tl_probe *probe,
+				const struct kretprobe_instance *ri, u64 now,
+				struct tl_pending *found)
+{
+	const struct tl_call *call = (const struct tl_call *)ri->data;
+	struct task_struct *task;
+	unsigned long switches;
+
+	if (!READ_ONCE(call->inside) || READ_ONCE(call->generation) != session->generation)
+		return false;
+	task = tl_instance_task(ri);
+	if (!task)
+		return false;
+	switches = tl_task_switches(task);
+	if (!tl_task_sleeps(task))
+		return false;
+	smp_rmb();	/* the instance after the state; the scheduler's barriers pair with it */
+	if (!READ_ONCE(call->inside) || READ_ONCE(ri->task) != task)
+		return false;
+	tl_pending_describe(session, found, probe->id, call, task, now);
+	smp_rmb();	/* and the state again after the instance */
+	return tl_task_sleeps(task) && tl_task_switches(task) == switches;
+}
+
+unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *found,
+			     unsigned int room)
+{
+	u64 now = tl_clock_ticks(session->tsc);
+	struct kretprobe_instance *ri;
+	struct tl_probe *probe;
+	unsigned long id;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&session->lock);
+	xa_for_each(&session->probes, id, probe) {
+		if (!probe->planted || probe->kind != TRAPLINE_CALL)
+			continue;
+		rcu_read_lock();
+		for (ri = probe->instances; ri && n < room; ri = ((struct tl_call *)ri->data)->next)
+			n += tl_pending_instance(session, probe, ri, now, &found[n]);
+		rcu_read_unlock();
+		cond_resched();
+	}
 	return n;
 }
 

@@ -3,7 +3,8 @@
  * pending.h - calls that have not returned, found without help from the handlers
  *
  * A sleeping task's own list of return-probe instances says which of our calls it
- * is in. A task that runs meanwhile is passed over: its list can't be trusted.
+ * is in; where the kernel has no such lists, all instances of our probes say whose they
+ * are. A task that runs meanwhile is passed over: what it says can't be trusted.
  */
 #ifndef TL_PENDING_H
 #define TL_PENDING_H

@@ -129,13 +129,31 @@ static int tl_probe_programs(struct tl_probe *probe, const struct tl_probe_reque
 	return error;
 }
 
-/* Only entry probes can be elsewhere; kernels before 5.18 don't say. */
+/* Only entry probes can be elsewhere; kernels before 5.18 don't say, and have no ENDBR. */
 static bool tl_at_function_entry(const struct kprobe *kp)
 {
 #ifdef KPROBE_FLAG_ON_FUNC_ENTRY
 	return kp->flags & KPROBE_FLAG_ON_FUNC_ENTRY;
 #else
-	return true;
+	return tl_site_offset((u64)kp->addr) <= 0;
+#endif
+}
+
+/* All instances of a call probe that nobody can have hit yet. */
+static void tl_probe_collect_instances(struct tl_probe *probe)
+{
+#ifdef TL_OWN_INSTANCES
+	struct kretprobe_instance *ri;
+
+	if (probe->kind != TRAPLINE_CALL)
+		return;
+	hlist_for_each_entry(ri, &probe->rp.free_instances, hlist) {
+		struct tl_call *call = (struct tl_call *)ri->data;
+
+		call->inside = false;
+		call->next = probe->instances;
+		probe->instances = ri;
+	}
 #endif
 }
 
@@ -143,8 +161,13 @@ static bool tl_at_function_entry(const struct kprobe *kp)
 static int tl_probe_register(struct tl_probe *probe)
 {
 	struct kprobe *kp = tl_probe_kprobe(probe);
+	long into;
 	int error;
 
+	/* Not all kernels look, and they answer differently. */
+	if (IS_ENABLED(CONFIG_KALLSYMS) && probe->address &&
+	    tl_site_offset(probe->address) == -ENOENT)
+		return -ENOENT;
 	if (probe->address)
 		kp->addr = (kprobe_opcode_t *)(probe->address - probe->offset);
 	else
@@ -170,6 +193,10 @@ static int tl_probe_register(struct tl_probe *probe)
 		error = register_kretprobe(&probe->rp);
 		break;
 	}
+	/* Where no instruction starts may be outside of the function as well. */
+	into = kp->addr ? tl_site_offset((u64)kp->addr) : -ENOENT;
+	if (error == -EILSEQ && probe->offset && into >= 0 && into != probe->offset)
+		return -ERANGE;
 	if (error)
 		return error;
 	if (!probe->offset && !tl_at_function_entry(kp)) {
@@ -178,11 +205,16 @@ static int tl_probe_register(struct tl_probe *probe)
 		return -EDOM;
 	}
 
+	tl_probe_collect_instances(probe);
 	probe->planted = true;
 	probe->session->instance_bytes += probe->instance_bytes;
-	probe->address = (u64)kp->addr;
-	error = probe->offset ? tl_site_check_offset(probe->address, probe->offset) : 0;
-	return error ?: tl_site_arm(kp, &probe->before);
+	/* Where the kernel plants behind a function's ENDBR, it is still the entry. */
+	if (!probe->address)
+		probe->address = (u64)kp->addr - (probe->offset || into < 0 ? 0 : into);
+	/* The kernel doesn't ask whether that is outside of the function. */
+	if (probe->offset && into >= 0 && into != probe->offset)
+		return -ERANGE;
+	return tl_site_arm(kp, &probe->before);
 }
 
 /*
@@ -318,6 +350,10 @@ void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *s
 	}
 	sum->missed_recursion = tl_probe_kprobe((struct tl_probe *)probe)->nmissed -
 				probe->missed_recursion;
+	/* Where it counts too what a program couldn't read, the lower bound is not known. */
+	if (TL_FAULTS_ARE_MISSES && (probe->entry.shape == TL_SHAPE_PROGRAM ||
+				     probe->ret.shape == TL_SHAPE_PROGRAM))
+		sum->missed_recursion = 0;
 	sum->missed_maxactive = tl_probe_maxactive_misses(probe) - probe->missed_maxactive;
 }
 
@@ -341,7 +377,7 @@ enum trapline_technique tl_probe_technique(const struct tl_probe *probe)
 
 	if (!tl_probe_in_place(probe))
 		return TRAPLINE_NO_TRAP;
-	tl_site_read(&now, probe->address);
+	tl_site_read(&now, probe->before.address);
 	if (!now.size)
 		return TRAPLINE_NO_TRAP;
 	switch (now.bytes[0]) {

@@ -33,6 +33,10 @@ struct tl_call {
 	u64 time;		/* ticks at entry */
 	u32 generation;		/* the session's at entry */
 	u32 size;		/* bytes of entry fields */
+#ifdef TL_OWN_INSTANCES
+	struct kretprobe_instance *next;	/* of the probe's, in use or not */
+	bool inside;
+#endif
 	u8 fields[];
 };
 
@@ -53,7 +57,7 @@ struct tl_probe {
 	bool planted;
 	u32 maxactive;
 	u64 instance_bytes;		/* memory of its kretprobe instances */
-	u64 address;			/* where the trap is, or was */
+	u64 address;			/* what is trapped; the trap itself is at before.address */
 	u64 offset;			/* bytes from symbol */
 	u64 missed_recursion;		/* the kernel's counters at START ... */
 	u64 missed_maxactive;
@@ -61,6 +65,9 @@ struct tl_probe {
 	void *label;			/* for a dump at a crash; may be NULL */
 	u32 label_bytes;
 	struct tl_site_text before;		/* the site as it was found */
+#ifdef TL_OWN_INSTANCES
+	struct kretprobe_instance *instances;	/* a call probe's, while it is planted */
+#endif
 };
 
 /* What the sender of PROBE_ADD wants. Memory is his. */

@@ -36,6 +36,9 @@ bool tl_site_trapped(const struct tl_site_text *before)
 	}
 }
 
+/* With IBT a function begins with ENDBR, and what ftrace patches comes behind it. */
+#define TL_ENDBR_SIZE	(IS_ENABLED(CONFIG_X86_KERNEL_IBT) ? 4 : 0)
+
 /*
  * x86: whether the 5 bytes that ftrace patches, now a nop or a call, begin in the 4
  * before @address, or, where it is known, at the function's start @offset before.
@@ -43,6 +46,7 @@ bool tl_site_trapped(const struct tl_site_text *before)
 bool tl_site_inside_ftrace(u64 address, u64 offset)
 {
 	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	static const u8 old_nop5[] = { 0x66, 0x66, 0x66, 0x66, 0x90 };	/* before 5.13 */
 	u8 found[sizeof(nop5)];
 	unsigned int back;
 
@@ -50,28 +54,33 @@ bool tl_site_inside_ftrace(u64 address, u64 offset)
 		if (copy_from_kernel_nofault(found, (void *)address - back, sizeof(found)))
 			return false;
 		if (!memcmp(found, nop5, sizeof(nop5)) ||
-		    (back == offset && found[0] == CALL_INSN_OPCODE))
+		    !memcmp(found, old_nop5, sizeof(nop5)) ||
+		    ((back == offset || back + TL_ENDBR_SIZE == offset) &&
+		     found[0] == CALL_INSN_OPCODE))
 			return true;
 	}
 	return false;
 }
 
-/* Whether @address is @offset bytes into its function; the kernel doesn't ask. */
-int tl_site_check_offset(u64 address, u64 offset)
+/*
+ * How many bytes @address is into its function; -ENOENT if there is none, or the kernel
+ * has no symbols.
+ */
+long tl_site_offset(u64 address)
 {
 	char *name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
 	unsigned long found;
+	long offset = -ENOENT;
 	char *plus;
-	int error = 0;
 
 	if (!name)
 		return -ENOMEM;
 	sprint_symbol(name, address);	/* name+0x10/0x80 [module] */
 	plus = strrchr(name, '+');
-	if (plus && sscanf(plus, "+0x%lx/", &found) == 1 && found != offset)
-		error = -ERANGE;
+	if (plus && sscanf(plus, "+0x%lx/", &found) == 1)
+		offset = found;
 	kfree(name);
-	return error;
+	return offset;
 }
 
 /*

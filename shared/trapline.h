@@ -73,7 +73,7 @@
  *     if it is closed meanwhile, the dump ends with ESRCH.
  *     errors: ESRCH no session has, or had when the dump went on, this number
  *   SITE_READ     FD EVENT_ID
- *     reply: ADDRESS, BYTES_BEFORE (as found when the probe was added),
+ *     reply: ADDRESS (of the trap: behind an entry's ENDBR), BYTES_BEFORE (as found),
  *            BYTES_NOW (TRAPLINE_SITE_BYTES each, less where the text ends)
  *   SESSION_LIST  FD               dump; a message a session, the oldest first: SESSION,
  *     a nest of trapline_session_attr. /proc/PID/fdinfo/N of a session's descriptor

@@ -8,18 +8,11 @@
 #ifndef TL_COMPAT_H
 #define TL_COMPAT_H
 
-#include <linux/kconfig.h>
-
-#ifndef CONFIG_X86_64
-#error "Trapline knows the registers of x86-64 only, so far"
-#endif
-#ifndef CONFIG_KRETPROBES
-#error "this kernel has no CONFIG_KPROBES: Trapline has nothing to build on"
-#endif
-
-#include <linux/mm.h>
 #include <linux/hrtimer.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <net/genetlink.h>
 #include "features.h"
 
@@ -65,5 +58,30 @@ static __always_inline u32 tl_raw_count(void)
 #else
 #define tl_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
 #endif
+
+/* The probe of a return-probe instance. */
+#ifdef TL_HAVE_GET_KRETPROBE
+#define tl_kretprobe_of(ri)	get_kretprobe(ri)
+#else
+#define tl_kretprobe_of(ri)	((ri)->rp)
+/* The kernel keeps instances in a table of its own: calls inside are found from ours. */
+#define TL_OWN_INSTANCES	1
+#endif
+
+/* Whether the kernel counts a fault in a handler as a miss of its probe. */
+#ifdef TL_HAVE_FAULT_HANDLER
+#define TL_FAULTS_ARE_MISSES	1
+#else
+#define TL_FAULTS_ARE_MISSES	0
+#endif
+
+static inline unsigned int tl_task_state(const struct task_struct *task)
+{
+#ifdef TL_HAVE_TASK___STATE
+	return READ_ONCE(task->__state);
+#else
+	return READ_ONCE(task->state);
+#endif
+}
 
 #endif

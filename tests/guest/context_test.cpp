@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "entry.h"
 #include "guest.h"
 #include "workload.h"
 
@@ -98,7 +99,7 @@ TEST(Context, OfATaskAtABreakpointIsPlain) {
     for (std::uint16_t id = 1; id <= 2; id++) {
         ProbeRequest request = entry_of(
             id, "write_null", id == 1 ? store_args({}) : Program{reg(0, 12), put(0), accept()});
-        request.offset = 5;
+        request.offset = behind_entry();
         traced.add(request);
     }
     traced.start();
@@ -118,7 +119,7 @@ TEST(Context, OfATaskAtAnOptimisedJumpIsPlain) {
     config.tgids = {static_cast<std::uint32_t>(getpid())};
     Traced traced(config);
     ProbeRequest request = entry_of(1, "vfs_write", {reg(0, 12), put(0), accept()});
-    request.offset = 5;
+    request.offset = behind_entry();
     traced.add(request);
     ASSERT_TRUE(wait_for(
         [&] { return static_cast<unsigned char>(traced.session().site(1).now.at(0)) == 0xe9; }));
@@ -141,7 +142,7 @@ TEST(Context, IsTheSameAtABreakpointInAnInterrupt) {
     const JumpOptimisation off(false);
     Traced traced;
     ProbeRequest request = entry_of(1, "update_process_times");
-    request.offset = 5;
+    request.offset = behind_entry();
     traced.add(request);
     traced.start();
     keep_busy(150);

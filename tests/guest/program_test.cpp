@@ -4,12 +4,14 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "entry.h"
 #include "guest.h"
 #include "spec/compile.h"
 #include "workload.h"
@@ -349,7 +351,7 @@ ProbeRequest asked(std::uint16_t id, const std::string& text, Session& session) 
 
 TEST(Conditions, FilterExactly) {
     struct Case {
-        const char* text;
+        std::string text;
         std::uint64_t entered; // of the calls with lengths 1 to 100, which are written whole
         std::uint64_t wanted;
     };
@@ -368,7 +370,7 @@ TEST(Conditions, FilterExactly) {
         {"write_null if $duration < 1000s && $arg3 == 50", 1, 1},
         {"kprobe:write_null if $arg3 == 1 || $arg3 > 90", 0, 11},
         {"kretprobe:write_null if $retval <= 30", 0, 30},
-        {"write_null+5 if %rdx != 1 && %rdx != 2", 0, 98},
+        {fmt::format("write_null+{} if %rdx != 1 && %rdx != 2", behind_entry()), 0, 98},
     };
     Traced traced;
     std::uint16_t id = 0;
@@ -448,7 +450,7 @@ TEST(Programs, SeeRegistersInsideAFunction) {
     // ip.
     ProbeRequest request =
         entry_of(1, "write_null", {reg(0, 12), put(0), reg(1, 16), put(1), accept()});
-    request.offset = 5;
+    request.offset = behind_entry();
     traced.add(request);
     traced.start();
     NullWriter writer;
@@ -463,7 +465,7 @@ TEST(Programs, SeeRegistersInsideAFunction) {
         const FieldValues values = traced.fields(event);
         EXPECT_EQ(values.entry[0].number, ++number);
         // The instruction pointer: there, or behind the breakpoint.
-        EXPECT_LE(values.entry[1].number - (address_of("write_null") + 5), 1U);
+        EXPECT_LE(values.entry[1].number - (address_of("write_null") + behind_entry()), 1U);
         EXPECT_EQ(event.flags & ~TL_NEED_RESCHED, 0);
     }
 }

@@ -17,6 +17,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "entry.h"
 #include "guest.h"
 #include "workload.h"
 
@@ -527,11 +528,11 @@ TEST_F(ProbeRefusalTest, PlacesWhereNoProbeCanBe) {
     expect_verdict(entry_of(1, "no_such_function"), ENOENT, "no such symbol");
     expect_verdict(call_of(1, "no_such_function"), ENOENT, "no such symbol");
     expect_verdict(entry_of(1, "no_such_module:write_null"), ENOENT, "no such symbol");
-    expect_verdict(at(entry_of(1, "write_null"), 6), EILSEQ, "no instruction starts there");
+    expect_verdict(at(entry_of(1, "write_null"), behind_entry() + 1), EILSEQ, "no instruction starts there");
     expect_verdict(at(entry_of(1, "write_null"), 0x7fffffff), ENOENT, "");
     expect_verdict(at(entry_of(1, "write_null"), std::uint64_t{1} << 32), ERANGE, "out of range");
-    expect_verdict(at(call_of(1, "write_null"), 5), EINVAL, "function's start");
-    expect_verdict(at(return_of(1, "vfs_write"), 5), EINVAL, "function's start");
+    expect_verdict(at(call_of(1, "write_null"), behind_entry()), EINVAL, "function's start");
+    expect_verdict(at(return_of(1, "vfs_write"), behind_entry()), EINVAL, "function's start");
     expect_verdict(by_address(address_of("linux_banner")), EINVAL, "no probe there");
     for (const std::uint64_t address : {std::uint64_t{1}, std::uint64_t{0x400000},
                                         std::uint64_t{0x4141414141414141}, ~std::uint64_t{0}})
@@ -574,7 +575,7 @@ TEST_F(ProbeRefusalTest, PlacesWhereNoProbeCanBe) {
 }
 
 TEST_F(ProbeRefusalTest, ThePlacesThatFtracePatchesAreNamedAsThat) {
-    for (std::uint64_t offset = 1; offset <= 4; offset++) {
+    for (std::uint64_t offset = entry_offset() + 1; offset < behind_entry(); offset++) {
         SCOPED_TRACE(offset);
         ProbeRequest probe = entry_of(1, "eventfd_read");
         probe.offset = offset;
@@ -651,7 +652,7 @@ TEST_F(ProbeRefusalTest, MalformedPrograms) {
     }
     // Arguments are at the entry only.
     ProbeRequest inside = entry_of(1, "write_null", store_args({0}));
-    inside.offset = 5;
+    inside.offset = behind_entry();
     expect_verdict(inside, EINVAL, "at a function's entry only");
     expect_verdict(return_of(1, "write_null", store_args({0})), EINVAL,
                    "at a function's entry only");

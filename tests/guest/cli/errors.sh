@@ -26,8 +26,8 @@ t "an offset outside the function" outside
 
 # After a good one: all or nothing.
 bad_sites() {
-	refused 125 'cannot plant vfs_read\+0x6: no instruction starts there' '^  ' vfs_open vfs_read+0x6
-	refused 125 'cannot plant kprobe:vfs_read\+2: .*ftrace' '^  ' vfs_open kprobe:vfs_read+2
+	refused 125 "cannot plant vfs_read\+$inside_next: no instruction starts there" '^  ' vfs_open vfs_read+$inside_next
+	refused 125 "cannot plant kprobe:vfs_read\+$within: .*ftrace" '^  ' vfs_open kprobe:vfs_read+$within
 }
 t "an offset inside an instruction, or inside the ftrace site" bad_sites
 

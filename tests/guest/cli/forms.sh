@@ -46,11 +46,11 @@ t "an error has its name" errno_names
 offset_lines() {
 	local size
 	size=$(size_of vfs_read)
-	trace -o events kprobe:vfs_read+0x5 "vfs_read+0x5/$size" -- tl-calls 20
+	trace -o events kprobe:vfs_read+$inside "vfs_read+$inside/$size" -- tl-calls 20
 	expect_status 0
-	expect_in events "$head_re"'vfs_read\+0x5: ([a-z0-9]+=0x[0-9a-f]+ ?)+$'
+	expect_in events "$head_re""vfs_read\+$inside: "'([a-z0-9]+=0x[0-9a-f]+ ?)+$'
 	# Both probes sit there, so the loader's reads count twice as well.
-	[ "$(lines events ' tl-calls-.*: vfs_read\+0x5: .*0x1b39')" = 40 ] || fail "not 40 lines with the size in a register"
+	[ "$(lines events " tl-calls-.*: vfs_read\+$inside: .*0x1b39")" = 40 ] || fail "not 40 lines with the size in a register"
 	expect_sums
 }
 # The next symbol's distance, as an oops prints it.

@@ -132,6 +132,13 @@ expect_sums() {
 		END { exit bad || !rows }' err || fail "the accounting does not add up, or is not there"
 }
 
+# Offsets in a function that ftrace can trace: of the first instruction behind the entry
+# that ftrace patches, of its second byte, and of one of ftrace's. An entry with ENDBR is 4 bytes longer.
+inside=0x5 inside_next=0x6 within=0x2
+if ! trapline trace kprobe:vfs_read+5 -- true >/dev/null 2>&1; then
+	inside=0x9 inside_next=0xa within=0x6
+fi
+
 # A line's beginning, up to the event's name.
 head_re='^ *[^ ].*-[0-9]+ +\[[0-9]{3}\] [dDb.][N.][hsHzZ.][0-9a-f.] +[0-9]+\.[0-9]{6}: '
 hex='0x[0-9a-f]+'

@@ -17,11 +17,11 @@ streams() {
 t "events on stdout, everything else on stderr; -o: events alone" streams
 
 json_lines() {
-	trace --json read_zero kprobe:vfs_read+5 kretprobe:vfs_open kprobe:vfs_open do_sys_openat2 -- sh -c 'tl-calls 3; cat /nonexistent'
+	trace --json read_zero kprobe:vfs_read+$inside kretprobe:vfs_open kprobe:vfs_open do_sys_openat2 -- sh -c 'tl-calls 3; cat /nonexistent'
 	expect_in err '^3$' # tl-calls' own, which went to stderr
 	tl-json event kind '(keys)' <out >fields || fail "not JSON: $(cat fields)"
 	expect_in fields '^"read_zero"	"call"	time_ns,cpu,pid,tid,comm,flags,event,kind,args,return,duration_ns$'
-	expect_in fields '^"vfs_read\+0x5"	"entry"	time_ns,cpu,pid,tid,comm,flags,event,kind,registers$'
+	expect_in fields "^\"vfs_read\+$inside\"	"'"entry"	time_ns,cpu,pid,tid,comm,flags,event,kind,registers$'
 	expect_in fields '^"vfs_open"	"entry"	time_ns,cpu,pid,tid,comm,flags,event,kind,args$'
 	expect_in fields '^"vfs_open"	"return"	time_ns,cpu,pid,tid,comm,flags,event,kind,return$'
 	expect_in fields '^"do_sys_openat2"	"call"	time_ns,cpu,pid,tid,comm,flags,event,kind,args,return,errno,duration_ns$'

@@ -139,7 +139,7 @@ t "a trace into a FIFO that nobody opens can be ended" fifo_nobody_opens
 
 switched_off() {
 	echo 0 >/proc/sys/kernel/ftrace_enabled
-	trace kprobe:vfs_read+5 -- touch ran
+	trace kprobe:vfs_read+$inside -- touch ran
 	echo 1 >/proc/sys/kernel/ftrace_enabled
 	expect_status 125
 	expect_in err 'ftrace_enabled'
