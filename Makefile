@@ -6,13 +6,14 @@
 #   make tool         the tool: build/bin/trapline
 #   make install      module and tool, onto this machine (uninstall takes them away)
 #   make demo         boots a Debian kernel in QEMU and traces vfs_read in it
+#   make lab          a shell in that guest, for the exercises in docs/lab
 #   make test         every check and test there is: check, unit, guest
 #   make fuzz         looks for input that the readers of recordings can't take, for
 #                     FUZZ_SECONDS each; fuzz-proof: that it finds bugs planted in them
 #   make bench        what a hit costs, in instructions, next to an empty handler
 #   make clean
 #
-# GUEST=WHICH chooses the kernel of demo, test and bench: see qemu/kernel.
+# GUEST=WHICH chooses the kernel of demo, lab, test and bench: see qemu/kernel.
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
@@ -48,7 +49,8 @@ kmod:
 guest-kmod:
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/guest,$(CURDIR)/tests/guest/kmod/.)
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/bench,$(CURDIR)/tests/bench/kmod/.)
-	@cp $(addprefix $(B)/guest-kmod/$(KREL)/,guest/tlwarn.ko bench/tlfloor.ko) $(B)/guest-kmod/$(KREL)/
+	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/lab,$(CURDIR)/docs/lab/driver/.)
+	@cp $(addprefix $(B)/guest-kmod/$(KREL)/,guest/tlwarn.ko bench/tlfloor.ko lab/tlbuggy.ko) $(B)/guest-kmod/$(KREL)/
 
 # Each time: what was missing before may be there now.
 configure:
@@ -87,14 +89,20 @@ uninstall:
 		$(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
 	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
 
-demo:
+.PHONY: lab demo-built
+demo-built:
 	@qemu/deps demo
 	@mkdir -p $(B)
 	@echo "Building the tool, and the module for the guest's kernel ..."
 	@$(MAKE) tool demo-program >$(B)/tool.log 2>&1 || { cat $(B)/tool.log >&2; exit 1; }
 	@$(MAKE) guest-kernel
 	@echo "Booting it in QEMU ..."
+
+demo: demo-built
 	@qemu/run --kernel $(GUEST) -- tl-demo
+
+lab: demo-built
+	@qemu/run --kernel $(GUEST) --smp 2
 
 test: deps-test check unit guest
 	@echo "make test: all passed"
