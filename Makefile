@@ -27,7 +27,7 @@ release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(1)/include/generate
 
 .PHONY: all kmod tool install uninstall demo test check unit guest bench clean fuzz fuzz-proof
 .PHONY: guest-kmod demo-program guest-programs guest-kernel configure
-all: kmod tool
+all: kmod tool pages
 
 # Kernel modules are built in folders of their kernel's own, from links to the sources.
 # $(1): that folder; $(2): what to link there. Warnings are errors, but not objtool's
@@ -74,13 +74,22 @@ guest-kernel:
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@if grep -n 'warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
-PAGES := trapline trapline-trace trapline-record trapline-report trapline-mark
+# Manual pages: from scdoc, and in roff.
+SCD := $(patsubst docs/%.8.scd,%,$(wildcard docs/*.8.scd))
+ROFF := $(patsubst docs/%.8,%,$(wildcard docs/*.8))
+PAGES := $(SCD) $(ROFF)
 MAN8 = $(DESTDIR)$(PREFIX)/share/man/man8
 
-install:
+.PHONY: pages
+pages: $(SCD:%=$(B)/man/%.8)
+$(B)/man/%.8: docs/%.8.scd
+	@mkdir -p $(@D)
+	scdoc <$< >$@.new && mv $@.new $@
+
+install: pages
 	install -D -m 0755 $(B)/bin/trapline $(DESTDIR)$(PREFIX)/sbin/trapline
 	install -d $(MAN8)
-	install -m 0644 $(PAGES:%=docs/%.8) $(MAN8)
+	install -m 0644 $(SCD:%=$(B)/man/%.8) $(ROFF:%=docs/%.8) $(MAN8)
 	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)/lib/modules/$(KREL)/updates/trapline.ko
 	[ -n "$(DESTDIR)" ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL)
 

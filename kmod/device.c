@@ -7,11 +7,13 @@
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/security.h>
+#include <linux/seq_file.h>
 #include "device.h"
 #include "session.h"
 
 static int tl_device_open(struct inode *inode, struct file *file)
 {
+	struct tl_session *session;
 	int error;
 
 	if (!perfmon_capable())
@@ -19,8 +21,11 @@ static int tl_device_open(struct inode *inode, struct file *file)
 	error = security_locked_down(LOCKDOWN_KPROBES);
 	if (error)
 		return error;
-	file->private_data = tl_session_create();
-	return file->private_data ? nonseekable_open(inode, file) : -ENOMEM;
+	session = tl_session_create();
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	file->private_data = session;
+	return nonseekable_open(inode, file);
 }
 
 static int tl_device_release(struct inode *inode, struct file *file)
@@ -57,12 +62,21 @@ static int tl_device_mmap(struct file *file, struct vm_area_struct *vma)
 			   (offset % TRAPLINE_MMAP_STRIDE) >> PAGE_SHIFT);
 }
 
+/* In /proc/PID/fdinfo: which session a descriptor is. */
+static void tl_device_show_fdinfo(struct seq_file *seq, struct file *file)
+{
+	const struct tl_session *session = file->private_data;
+
+	seq_printf(seq, "session:\t%u\n", session->number);
+}
+
 static const struct file_operations tl_device_fops = {
 	.owner = THIS_MODULE,
 	.open = tl_device_open,
 	.release = tl_device_release,
 	.poll = tl_device_poll,
 	.mmap = tl_device_mmap,
+	.show_fdinfo = tl_device_show_fdinfo,
 };
 
 static struct miscdevice tl_device = {

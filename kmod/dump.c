@@ -3,7 +3,9 @@
  * dump.c - PROBE_DUMP and SESSION_LIST
  *
  * A dump begins in the sender's context, where its descriptor is looked up, and goes
- * on in the context of whoever receives: what it needs is held until it is done.
+ * on in the context of whoever receives: what it needs is held until it is done. That may
+ * be never, if nobody receives. So of a session that isn't the asker's only the struct is
+ * held, and whether there is still anything in it is asked anew for every message.
  */
 #include <linux/file.h>
 #include <linux/sched.h>
@@ -20,10 +22,11 @@
 /* What a dump keeps between its messages, whose receivers may be others. */
 struct tl_dump {
 	struct file *file;
-	struct tl_session *session;	/* the asker's */
+	struct tl_session *asker;	/* as long as the file is held */
+	struct tl_session *subject;	/* whose probes are dumped: the asker, or */
+	bool found;			/* one found by its number, and held itself */
 	struct tl_pending *pending;
 	unsigned int pending_count;
-	bool with_pending;
 	unsigned long next;
 	int error;			/* of .start, with its words: */
 	struct netlink_ext_ack refusal;
@@ -34,32 +37,70 @@ static struct tl_dump *tl_dump_of(struct netlink_callback *cb)
 	return (struct tl_dump *)cb->args[0];
 }
 
+/* Locks the session whose probes are dumped, unless it was closed since it was found. */
+static bool tl_dump_lock(struct tl_session *session)
+{
+	mutex_lock(&session->lock);
+	if (!session->closed)
+		return true;
+	mutex_unlock(&session->lock);
+	return false;
+}
+
+static int tl_dump_closed(struct netlink_ext_ack *extack)
+{
+	NL_SET_ERR_MSG(extack, "the session was closed meanwhile");
+	return -ESRCH;
+}
+
+/* Finds the session that the request is about. */
+static int tl_dump_find(struct tl_dump *dump, struct nlattr **attrs)
+{
+	struct nlattr *number = attrs[TRAPLINE_A_SESSION_NUMBER];
+
+	dump->asker = tl_session_get(attrs, &dump->refusal, &dump->file);
+	if (IS_ERR(dump->asker)) {
+		int error = PTR_ERR(dump->asker);
+
+		dump->asker = NULL;
+		return error;
+	}
+	dump->subject = dump->asker;
+	if (!number)
+		return 0;
+	dump->subject = tl_session_find(nla_get_u32(number));
+	if (!dump->subject) {
+		NL_SET_ERR_MSG_ATTR(&dump->refusal, number, "no open session has this number");
+		return -ESRCH;
+	}
+	dump->found = true;
+	return 0;
+}
+
+static int tl_dump_find_pending(struct tl_dump *dump)
+{
+	dump->pending = kvcalloc(TL_PENDING_ROOM, sizeof(*dump->pending), GFP_KERNEL);
+	if (!dump->pending)
+		return -ENOMEM;
+	if (!tl_dump_lock(dump->subject))
+		return tl_dump_closed(&dump->refusal);
+	dump->pending_count = tl_pending_find(dump->subject, dump->pending, TL_PENDING_ROOM);
+	mutex_unlock(&dump->subject->lock);
+	return 0;
+}
+
 int tl_dump_start(struct netlink_callback *cb)
 {
 	struct nlattr **attrs = tl_dump_attrs(cb);
-	struct tl_session *session;
 	struct tl_dump *dump;
 
 	dump = kzalloc(sizeof(*dump), GFP_KERNEL);
 	if (!dump)
 		return -ENOMEM;
 	cb->args[0] = (long)dump;
-	session = tl_session_get(attrs, &dump->refusal, &dump->file);
-	if (IS_ERR(session)) {
-		dump->error = PTR_ERR(session);
-		return 0;
-	}
-	dump->session = session;
-	if (nla_get_flag(attrs[TRAPLINE_A_PENDING])) {
-		dump->pending = kvcalloc(TL_PENDING_ROOM, sizeof(*dump->pending), GFP_KERNEL);
-		if (!dump->pending) {
-			dump->error = -ENOMEM;
-			return 0;
-		}
-		mutex_lock(&session->lock);
-		dump->pending_count = tl_pending_find(session, dump->pending, TL_PENDING_ROOM);
-		mutex_unlock(&session->lock);
-	}
+	dump->error = tl_dump_find(dump, attrs);
+	if (!dump->error && nla_get_flag(attrs[TRAPLINE_A_PENDING]))
+		dump->error = tl_dump_find_pending(dump);
 	return 0;
 }
 
@@ -78,7 +119,9 @@ int tl_dump_done(struct netlink_callback *cb)
 	if (!dump)
 		return 0;
 	kvfree(dump->pending);
-	if (dump->session)
+	if (dump->found)
+		tl_session_drop(dump->subject);
+	if (dump->asker)
 		fput(dump->file);
 	kfree(dump);
 	cb->args[0] = 0;
@@ -115,6 +158,7 @@ static int tl_put_probe(struct sk_buff *skb, const struct tl_dump *dump,
 			const struct tl_probe *probe)
 {
 	struct nlattr *nest = nla_nest_start(skb, TRAPLINE_A_PROBE);
+	enum trapline_technique technique = tl_probe_technique(probe);
 	struct trapline_counters counters;
 
 	if (!nest)
@@ -126,7 +170,8 @@ static int tl_put_probe(struct sk_buff *skb, const struct tl_dump *dump,
 	    nla_put_u64_64bit(skb, TRAPLINE_P_OFFSET, probe->offset, TRAPLINE_P_PAD) ||
 	    nla_put_u64_64bit(skb, TRAPLINE_P_ADDRESS, probe->address, TRAPLINE_P_PAD) ||
 	    nla_put_u32(skb, TRAPLINE_P_MAXACTIVE, probe->maxactive) ||
-	    (!tl_probe_in_place(probe) && nla_put_flag(skb, TRAPLINE_P_LIFTED)) ||
+	    (technique == TRAPLINE_NO_TRAP && nla_put_flag(skb, TRAPLINE_P_LIFTED)) ||
+	    nla_put_u8(skb, TRAPLINE_P_TECHNIQUE, technique) ||
 	    nla_put_64bit(skb, TRAPLINE_P_COUNTERS, sizeof(counters), &counters,
 			  TRAPLINE_P_PAD) ||
 	    tl_put_pending(skb, dump, probe->id)) {
@@ -146,14 +191,15 @@ static void *tl_dump_header(struct sk_buff *skb, struct netlink_callback *cb, u8
 int tl_dump_probes(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct tl_dump *dump = tl_dump_of(cb);
-	struct tl_session *session = dump->session;
+	struct tl_session *session = dump->subject;
 	struct tl_probe *probe;
 	unsigned long id;
 	int error = tl_dump_refused(dump, cb);
 
 	if (error)
 		return error;
-	mutex_lock(&session->lock);
+	if (!tl_dump_lock(session))
+		return tl_dump_closed(cb->extack);
 	xa_for_each_start(&session->probes, id, probe, dump->next) {
 		void *header = tl_dump_header(skb, cb, TRAPLINE_C_PROBE_DUMP);
 
@@ -190,6 +236,7 @@ static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool 
 	    nla_put_u64_64bit(skb, TRAPLINE_S_RECORDED, recorded, TRAPLINE_S_PAD) ||
 	    nla_put_u64_64bit(skb, TRAPLINE_S_LOST, lost, TRAPLINE_S_PAD) ||
 	    (own && nla_put_flag(skb, TRAPLINE_S_OWN)) ||
+	    nla_put_u32(skb, TRAPLINE_S_NUMBER, session->number) ||
 	    (configured && session->geometry.overwrite &&
 	     nla_put_flag(skb, TRAPLINE_S_OVERWRITE))) {
 		nla_nest_cancel(skb, nest);
@@ -203,7 +250,6 @@ int tl_dump_sessions(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct tl_dump *dump = tl_dump_of(cb);
 	struct tl_session *session;
-	unsigned long place = 0;
 	int error = tl_dump_refused(dump, cb);
 
 	if (error)
@@ -212,17 +258,18 @@ int tl_dump_sessions(struct sk_buff *skb, struct netlink_callback *cb)
 	list_for_each_entry(session, &tl_sessions, list) {
 		void *header;
 
-		if (place++ < dump->next)
+		/* Not by their places: those before may have been closed meanwhile. */
+		if (session->number < dump->next)
 			continue;
 		header = tl_dump_header(skb, cb, TRAPLINE_C_SESSION_LIST);
-		if (!header || tl_put_session(skb, session, session == dump->session)) {
+		if (!header || tl_put_session(skb, session, session == dump->asker)) {
 			if (header)
 				genlmsg_cancel(skb, header);
 			error = -EMSGSIZE;
 			break;
 		}
 		genlmsg_end(skb, header);
-		dump->next = place;
+		dump->next = session->number + 1UL;
 	}
 	mutex_unlock(&tl_sessions_lock);
 	return skb->len ?: error;

@@ -35,6 +35,7 @@ static const struct nla_policy tl_policy[TRAPLINE_A_MAX + 1] = {
 	[TRAPLINE_A_OVERWRITE] = { .type = NLA_FLAG },
 	[TRAPLINE_A_WAKE_CHUNKS] = { .type = NLA_FLAG },
 	[TRAPLINE_A_TEXT] = { .type = NLA_BINARY },
+	[TRAPLINE_A_SESSION_NUMBER] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {

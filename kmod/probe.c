@@ -4,6 +4,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <asm/text-patching.h>
 #include "handler.h"
 #include "session.h"
 
@@ -314,9 +315,39 @@ void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *s
 }
 
 /* Whether the trap is there: not lifted, gone with its module, or switched off. */
-bool tl_probe_in_place(const struct tl_probe *probe)
+static bool tl_probe_in_place(const struct tl_probe *probe)
 {
 	return probe->planted &&
 	       !(tl_probe_kprobe((struct tl_probe *)probe)->flags & KPROBE_FLAG_GONE) &&
 	       tl_site_trapped(&probe->before);
+}
+
+/*
+ * Told by the site's first byte, which is what the CPU executes: the kernel's flags say what
+ * it means to have there, before its worker has got to it.
+ */
+enum trapline_technique tl_probe_technique(const struct tl_probe *probe)
+{
+	const struct kprobe *kprobe = tl_probe_kprobe((struct tl_probe *)probe);
+	bool ftrace = kprobe->flags & KPROBE_FLAG_FTRACE;
+	struct tl_site_text now;
+
+	if (!tl_probe_in_place(probe))
+		return TRAPLINE_NO_TRAP;
+	tl_site_read(&now, probe->address);
+	if (!now.size)
+		return TRAPLINE_NO_TRAP;
+	switch (now.bytes[0]) {
+	case INT3_INSN_OPCODE:
+		/* A call that is just being patched shows a breakpoint for a moment. */
+		return ftrace ? TRAPLINE_FTRACE : TRAPLINE_BREAKPOINT;
+	case JMP32_INSN_OPCODE:
+		/* The kernel makes no jump of a trap on what is one itself. */
+		return kprobe->opcode == JMP32_INSN_OPCODE ? TRAPLINE_NO_TRAP : TRAPLINE_JUMP;
+	case CALL_INSN_OPCODE:
+		/* Else it is an instruction of the function's own, and no trap. */
+		return ftrace ? TRAPLINE_FTRACE : TRAPLINE_NO_TRAP;
+	default:
+		return TRAPLINE_NO_TRAP;
+	}
 }

@@ -84,7 +84,7 @@ void tl_probes_lift(struct tl_probe **probes, unsigned int count);
 void tl_probe_free(struct tl_probe *probe);
 void tl_probe_begin(struct tl_probe *probe);
 void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *sum);
-bool tl_probe_in_place(const struct tl_probe *probe);
+enum trapline_technique tl_probe_technique(const struct tl_probe *probe);
 u32 tl_maxactive_default(void);
 
 #endif

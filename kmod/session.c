@@ -15,6 +15,7 @@
 
 DEFINE_MUTEX(tl_sessions_lock);
 LIST_HEAD(tl_sessions);
+static u32 tl_session_last;	/* number */
 
 static struct tl_ring *tl_session_ring(const struct tl_session *session, int cpu)
 {
@@ -100,12 +101,14 @@ void tl_session_arm(struct tl_session *session)
 		hrtimer_start(&session->wake, ns_to_ktime(TL_WAKE_INTERVAL_NS), HRTIMER_MODE_REL);
 }
 
+/* Of the calling task, or an ERR_PTR. */
 struct tl_session *tl_session_create(void)
 {
 	struct tl_session *session = kzalloc(sizeof(*session), GFP_KERNEL_ACCOUNT);
 
 	if (!session)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
+	kref_init(&session->held);
 	mutex_init(&session->lock);
 	xa_init(&session->probes);
 	init_waitqueue_head(&session->readers);
@@ -117,9 +120,46 @@ struct tl_session *tl_session_create(void)
 	get_task_comm(session->comm, current);
 
 	mutex_lock(&tl_sessions_lock);
+	if (tl_session_last == U32_MAX) {
+		mutex_unlock(&tl_sessions_lock);
+		tl_session_drop(session);
+		return ERR_PTR(-EOVERFLOW);	/* a number is never used twice */
+	}
+	session->number = ++tl_session_last;
 	list_add_tail(&session->list, &tl_sessions);
 	mutex_unlock(&tl_sessions_lock);
 	return session;
+}
+
+static void tl_session_free(struct kref *held)
+{
+	struct tl_session *session = container_of(held, struct tl_session, held);
+
+	mutex_destroy(&session->lock);
+	kfree(session);
+}
+
+/* The open session of that number, to be dropped; NULL: there is none. */
+struct tl_session *tl_session_find(u32 number)
+{
+	struct tl_session *session;
+
+	mutex_lock(&tl_sessions_lock);
+	list_for_each_entry(session, &tl_sessions, list) {
+		if (session->number != number)
+			continue;
+		/* Its file leaves the list before it drops the session. */
+		kref_get(&session->held);
+		mutex_unlock(&tl_sessions_lock);
+		return session;
+	}
+	mutex_unlock(&tl_sessions_lock);
+	return NULL;
+}
+
+void tl_session_drop(struct tl_session *session)
+{
+	kref_put(&session->held, tl_session_free);
 }
 
 static void tl_session_free_rings(struct tl_ring __percpu *rings)
@@ -175,7 +215,12 @@ bool tl_session_lift(struct tl_session *session, struct tl_probe *only, ktime_t 
 	return true;
 }
 
-/* The last descriptor and mapping are gone, however their owner went. */
+/*
+ * The last descriptor and mapping are gone, however their owner went. Nobody is left who
+ * could know the session but dumps that have found it by its number: they look at it under
+ * its mutex, a message's worth at a time, and never after they have seen it closed. So this
+ * waits for one message at most, and what they keep is the memory of the struct alone.
+ */
 void tl_session_destroy(struct tl_session *session)
 {
 	struct tl_probe *probe;
@@ -184,6 +229,10 @@ void tl_session_destroy(struct tl_session *session)
 	mutex_lock(&tl_sessions_lock);
 	list_del(&session->list);
 	mutex_unlock(&tl_sessions_lock);
+
+	mutex_lock(&session->lock);
+	session->closed = true;
+	mutex_unlock(&session->lock);
 
 	WRITE_ONCE(session->active, false);
 	tl_session_lift(session, NULL, KTIME_MAX);
@@ -197,8 +246,7 @@ void tl_session_destroy(struct tl_session *session)
 	xa_destroy(&session->probes);
 	tl_session_free_rings(session->rings);
 	tl_session_free_metadata(session);
-	mutex_destroy(&session->lock);
-	kfree(session);
+	tl_session_drop(session);
 }
 
 static int tl_session_make_rings(struct tl_session *session,

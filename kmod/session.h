@@ -10,6 +10,7 @@
 #define TL_SESSION_H
 
 #include <linux/hrtimer.h>
+#include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
 #include <linux/wait.h>
@@ -32,6 +33,8 @@ struct tl_session {
 	bool triggered;			/* handlers set it: a trigger was hit */
 	bool started;			/* by START, until STOP */
 	bool wake_chunks;		/* wake pollers for finished chunks only */
+	bool closed;			/* nothing is left of it but these words */
+	struct kref held;		/* by its file, and by dumps of others */
 	struct mutex lock;
 	struct list_head list;		/* of all sessions */
 	struct xarray probes;		/* by event id, lifted ones included */
@@ -39,6 +42,7 @@ struct tl_session {
 	u64 instance_bytes;		/* memory of planted probes' kretprobe instances */
 	u32 maxactive;			/* where a probe asks for nothing else */
 	u64 id;				/* random, names the session in memory images */
+	u32 number;			/* counted up, names it in lists */
 	struct tl_ring_geometry geometry;
 
 	struct page **metadata;
@@ -68,6 +72,8 @@ struct tl_session_config {
 
 struct tl_session *tl_session_create(void);
 void tl_session_destroy(struct tl_session *session);
+struct tl_session *tl_session_find(u32 number);
+void tl_session_drop(struct tl_session *session);
 int tl_session_configure(struct tl_session *session, const struct tl_session_config *config,
 			 const char **text);
 int tl_session_metadata(struct tl_session *session, u64 offset, const void *data, u32 bytes,
@@ -83,7 +89,7 @@ void tl_session_totals(struct tl_session *session, u64 *recorded, u64 *lost);
 u64 tl_session_memory_max(void);
 u64 tl_session_ring_max(void);
 
-/* All sessions, for listing. */
+/* All sessions, for listing: by number. */
 extern struct mutex tl_sessions_lock;
 extern struct list_head tl_sessions;
 

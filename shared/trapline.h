@@ -8,7 +8,7 @@
  * mmap. Control goes over the generic netlink family "trapline", and every
  * request names its session by TRAPLINE_A_FD, a descriptor of the *sender*.
  * That descriptor is the authority: its holder may read every session's summary
- * and change his own.
+ * and probes, and change his own.
  *
  * Requests and their attributes (all integers in host byte order; a refusal
  * carries an extended ack with a text and, where one is to blame, the offset of
@@ -61,16 +61,21 @@
  *     began may be, and what comes later is; and one that ended the run is until STOP.
  *     errors (of STOP too, which stops all the same): EBADMSG a consumer page
  *     holds a position outside of its ring
- *   PROBE_DUMP    FD [PENDING]     dump; a message a probe: PROBE, a nest of
+ *   PROBE_DUMP    FD [SESSION_NUMBER] [PENDING]
+ *     dump; a message a probe: PROBE, a nest of
  *     trapline_probe_attr: KIND, EVENT_ID, SYMBOL, OFFSET, ADDRESS, LIFTED,
- *     MAXACTIVE, COUNTERS (struct trapline_counters); with PENDING the calls
+ *     MAXACTIVE, COUNTERS (struct trapline_counters), TECHNIQUE; with PENDING the calls
  *     still inside, as far as sleeping tasks show them: PENDING_CALLS
  *     (array of struct trapline_pending)
+ *     SESSION_NUMBER: of that session, instead of FD's. It isn't kept open by that:
+ *     if it is closed meanwhile, the dump ends with ESRCH.
+ *     errors: ESRCH no session has, or had when the dump went on, this number
  *   SITE_READ     FD EVENT_ID
  *     reply: ADDRESS, BYTES_BEFORE (as found when the probe was added),
  *            BYTES_NOW (TRAPLINE_SITE_BYTES each, less where the text ends)
- *   SESSION_LIST  FD               dump; a message a session: SESSION, a nest of
- *     trapline_session_attr
+ *   SESSION_LIST  FD               dump; a message a session, the oldest first: SESSION,
+ *     a nest of trapline_session_attr. /proc/PID/fdinfo/N of a session's descriptor
+ *     has its number too: "session:\t7".
  *   MARK          FD TEXT          reply: MARKED, LOST
  *     Puts a TL_ID_MARK record with TEXT (1 to TRAPLINE_MARK_MAX bytes) into the stream of
  *     every session that is started and whose run no trigger has ended, FD's among them or
@@ -89,7 +94,7 @@
 
 #include <linux/types.h>
 
-#define TRAPLINE_ABI		2
+#define TRAPLINE_ABI		3
 #define TRAPLINE_VERSION	"0.1.0"
 #define TRAPLINE_DEVICE		"trapline"	/* node: /dev/trapline */
 #define TRAPLINE_FAMILY		"trapline"
@@ -182,6 +187,7 @@ enum trapline_attr {
 	TRAPLINE_A_TEXT,		/* binary: bytes without a NUL */
 	TRAPLINE_A_MARKED,		/* u32, sessions */
 	TRAPLINE_A_LOST,		/* u32, sessions */
+	TRAPLINE_A_SESSION_NUMBER,	/* u32, as TRAPLINE_S_NUMBER */
 	__TRAPLINE_A_AFTER_LAST
 };
 
@@ -204,6 +210,7 @@ enum trapline_probe_attr {
 	TRAPLINE_P_COUNTERS,		/* struct trapline_counters */
 	TRAPLINE_P_PENDING_CALLS,	/* array of struct trapline_pending */
 	TRAPLINE_P_TRIGGER,		/* u8, trapline_trigger */
+	TRAPLINE_P_TECHNIQUE,		/* u8, trapline_technique */
 	__TRAPLINE_P_AFTER_LAST
 };
 
@@ -222,6 +229,7 @@ enum trapline_session_attr {
 	TRAPLINE_S_LOST,		/* u64, records */
 	TRAPLINE_S_OWN,			/* flag: the asker's session */
 	TRAPLINE_S_OVERWRITE,		/* flag: a flight recorder */
+	TRAPLINE_S_NUMBER,		/* u32, from 1; none is used twice while the module is loaded */
 	__TRAPLINE_S_AFTER_LAST
 };
 
@@ -232,6 +240,15 @@ enum trapline_probe_kind {
 	TRAPLINE_RETURN,	/* a record when the function returns */
 	TRAPLINE_CALL,		/* one record a call, written at its return */
 	TRAPLINE_KINDS
+};
+
+/* How the CPU gets from a probe's site to its handler, as the kernel's text tells it now. */
+enum trapline_technique {
+	TRAPLINE_NO_TRAP,	/* lifted, gone with its module, or switched off */
+	TRAPLINE_BREAKPOINT,
+	TRAPLINE_JUMP,		/* the kernel has made a jump of the breakpoint */
+	TRAPLINE_FTRACE,	/* the call that ftrace has at the function's start */
+	TRAPLINE_TECHNIQUES
 };
 
 /*

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "command/list.h"
 #include "command/mark.h"
 #include "command/record.h"
+#include "command/status.h"
 #include "command/trace.h"
 #include "report/report.h"
 #include "shared/trapline.h"
@@ -29,6 +31,8 @@ constexpr Command commands[] = {
     {"record", "write to disk what kernel functions are asked and answer",
      trapline::record_command},
     {"report", "show what was recorded", trapline::report_command},
+    {"list", "list the functions that can be probed", trapline::list_command},
+    {"status", "show who traces now, and what became of the hits", trapline::status_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
 };
 

@@ -101,6 +101,7 @@ Message probe_answer() {
         add<std::uint64_t>(m.get(), TRAPLINE_P_ADDRESS, 0xffffffffc0123456ULL);
         add<std::uint32_t>(m.get(), TRAPLINE_P_MAXACTIVE, 77);
         ASSERT_EQ(nla_put_flag(m.get(), TRAPLINE_P_LIFTED), 0);
+        add<std::uint8_t>(m.get(), TRAPLINE_P_TECHNIQUE, TRAPLINE_JUMP);
         add(m.get(), TRAPLINE_P_COUNTERS, counters());
         trapline_pending calls[2] = {};
         calls[0].tid = 12;
@@ -123,6 +124,7 @@ Message session_answer() {
         add<std::uint64_t>(m.get(), TRAPLINE_S_RING_SIZE, 65536);
         add<std::uint64_t>(m.get(), TRAPLINE_S_RECORDED, 1ULL << 40);
         add<std::uint64_t>(m.get(), TRAPLINE_S_LOST, 5);
+        add<std::uint32_t>(m.get(), TRAPLINE_S_NUMBER, 77);
     });
     return m;
 }
@@ -184,7 +186,7 @@ TEST(CodecParse, AnotherAbiIsRefusedWithTheWayOut) {
         check_abi(parse_abi(exact(info_answer(TRAPLINE_ABI + 1).get()).header()));
         FAIL() << "another ABI was accepted";
     } catch (const Error& error) {
-        EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 2, the loaded module ABI 3");
+        EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 3, the loaded module ABI 4");
         EXPECT_EQ(error.hint(), "reload the module: sudo rmmod trapline && sudo modprobe trapline");
     }
 }
@@ -236,6 +238,7 @@ TEST(CodecParse, Probe) {
     EXPECT_EQ(report.address, 0xffffffffc0123456ULL);
     EXPECT_EQ(report.maxactive, 77U);
     EXPECT_TRUE(report.lifted);
+    EXPECT_EQ(report.technique, TRAPLINE_JUMP);
     EXPECT_EQ(report.counters.hits, 10U);
     EXPECT_EQ(report.counters.recorded, 6U);
     EXPECT_EQ(report.counters.missed_maxactive, 99U);
@@ -246,14 +249,16 @@ TEST(CodecParse, Probe) {
     EXPECT_EQ(std::string(report.pending[1].comm, 16), "sixteen_letters_");
 }
 
-TEST(CodecParse, ProbeWithWrongCountersPendingOrKind) {
-    const auto with = [](std::size_t counter_bytes, std::size_t pending_bytes, std::uint8_t kind) {
+TEST(CodecParse, ProbeWithWrongCountersPendingKindOrTechnique) {
+    const auto with = [](std::size_t counter_bytes, std::size_t pending_bytes, std::uint8_t kind,
+                         std::uint8_t technique = TRAPLINE_FTRACE) {
         const std::vector<std::uint8_t> zeros(512);
         Message m = empty_answer(TRAPLINE_C_PROBE_DUMP);
         add_nest(m.get(), TRAPLINE_A_PROBE, [&] {
             add<std::uint8_t>(m.get(), TRAPLINE_P_KIND, kind);
             add<std::uint16_t>(m.get(), TRAPLINE_P_EVENT_ID, 1);
             add<std::uint64_t>(m.get(), TRAPLINE_P_ADDRESS, 1);
+            add<std::uint8_t>(m.get(), TRAPLINE_P_TECHNIQUE, technique);
             nla_put(m.get(), TRAPLINE_P_COUNTERS, static_cast<int>(counter_bytes), zeros.data());
             nla_put(m.get(), TRAPLINE_P_PENDING_CALLS, static_cast<int>(pending_bytes),
                     zeros.data());
@@ -271,6 +276,8 @@ TEST(CodecParse, ProbeWithWrongCountersPendingOrKind) {
               "the module's answer has a PENDING_CALLS of 28 bytes, not a multiple of 32");
     EXPECT_EQ(with(all, 0, TRAPLINE_KINDS),
               "the module's answer has a probe of kind 3, which is unknown here");
+    EXPECT_EQ(with(all, 0, TRAPLINE_CALL, TRAPLINE_TECHNIQUES),
+              "the module's answer has a probe of technique 4, which is unknown here");
 }
 
 TEST(CodecParse, ClockGeometrySession) {
@@ -286,6 +293,7 @@ TEST(CodecParse, ClockGeometrySession) {
     EXPECT_EQ(geometry.maxactive, 500U);
 
     const SessionReport session = parse_session(exact(session_answer().get()).header());
+    EXPECT_EQ(session.number, 77U);
     EXPECT_EQ(session.tgid, 4711U);
     EXPECT_EQ(session.comm, "trapline");
     EXPECT_EQ(session.uid, 1000U);
@@ -486,12 +494,16 @@ TEST(CodecBuild, MetadataEventIdPending) {
     const Message n = new_request(family, TRAPLINE_C_PROBE_DUMP, session_fd);
     put_event_id(n.get(), 65534);
     put_pending(n.get());
+    put_session_number(n.get(), 0xfffffffe);
     const auto others = attributes(n);
-    ASSERT_EQ(others.size(), 3U);
+    ASSERT_EQ(others.size(), 4U);
     EXPECT_EQ(nla_type(others[1]), TRAPLINE_A_EVENT_ID);
     EXPECT_EQ(nla_len(others[1]), 2);
     EXPECT_EQ(number(others[1]), 65534U);
     EXPECT_EQ(nla_type(others[2]), TRAPLINE_A_PENDING);
+    EXPECT_EQ(nla_type(others[3]), TRAPLINE_A_SESSION_NUMBER);
+    EXPECT_EQ(nla_len(others[3]), 4);
+    EXPECT_EQ(number(others[3]), 0xfffffffeU);
 
     const Message small = new_request(family, TRAPLINE_C_METADATA, session_fd, 128);
     EXPECT_THROW(put_metadata(small.get(), 0, piece), Error);

@@ -7,7 +7,9 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 #include "symbols/blacklist.h"
 #include "util/error.h"
@@ -100,6 +102,99 @@ TEST(Kallsyms, LeavesOutWhatTheKernelGenerates) {
     EXPECT_TRUE(kallsyms.find("bpf_prog_1_x").empty());
     EXPECT_TRUE(kallsyms.find("kprobe_insn_page").empty());
     EXPECT_TRUE(kallsyms.find("ftrace_trampoline").empty());
+}
+
+bool all(std::string_view) {
+    return true;
+}
+
+// "name#number@address" of what is visited.
+std::vector<std::string> visited(const Kallsyms& kallsyms, std::string_view module = {}) {
+    std::vector<std::string> lines;
+    kallsyms.for_each_function(module, all, [&](const NumberedFunction& function) {
+        std::ostringstream line;
+        line << function.symbol.name << '#' << function.number << '@' << std::hex
+             << (function.symbol.address & 0xfffff);
+        lines.push_back(line.str());
+    });
+    return lines;
+}
+
+TEST(Kallsyms, VisitsFunctionsByAddressWithTheirNumbers) {
+    const Kallsyms kallsyms = load("ffffffff81000040 T one\n"
+                                   "ffffffff81000050 t helper\n"
+                                   "ffffffff81000050 t alias\n"
+                                   "ffffffff81000050 t helper\n" // the same place again
+                                   "ffffffff81000060 d helper\n" // data
+                                   "ffffffff81000070 W helper\n"
+                                   "ffffffffc0002000 t helper\t[b]\n"
+                                   "ffffffffc0003000 t two\t[b]\n"
+                                   "ffffffffc0001000 t helper\t[a]\n"
+                                   "ffffffffc0001000 t helper\t[a]\n");
+    using Lines = std::vector<std::string>;
+    EXPECT_EQ(visited(kallsyms), (Lines{"one#0@40", "helper#1@50", "alias#0@50", "helper#2@70",
+                                        "helper#3@1000", "helper#4@2000", "two#0@3000"}));
+    EXPECT_EQ(visited(kallsyms, "b"), (Lines{"helper#4@2000", "two#0@3000"}));
+    EXPECT_EQ(visited(kallsyms, "kernel"),
+              (Lines{"one#0@40", "helper#1@50", "alias#0@50", "helper#2@70"}));
+    EXPECT_EQ(visited(kallsyms, "c"), Lines{});
+    EXPECT_EQ(visited(load("")), Lines{});
+}
+
+TEST(Kallsyms, NumbersDontDependOnWhatIsWanted) {
+    const Kallsyms kallsyms = load("ffffffff81000040 T one\n"
+                                   "ffffffff81000050 t helper\n"
+                                   "ffffffff81000060 t two\n"
+                                   "ffffffff81000070 t helper\n");
+    std::vector<unsigned> numbers;
+    kallsyms.for_each_function(
+        {}, [](std::string_view name) { return name == "helper"; },
+        [&](const NumberedFunction& function) {
+            EXPECT_EQ(function.symbol.name, "helper");
+            numbers.push_back(function.number);
+        });
+    EXPECT_EQ(numbers, (std::vector<unsigned>{1, 2}));
+}
+
+// Nothing tells those of one name apart then, so there is no number to give to trace.
+TEST(Kallsyms, VisitsHiddenFunctionsWithoutNumbers) {
+    const Kallsyms kallsyms = load("0000000000000000 T b\n"
+                                   "0000000000000000 T a\n"
+                                   "0000000000000000 d a\n"
+                                   "0000000000000000 t b\t[m]\n");
+    EXPECT_EQ(visited(kallsyms), (std::vector<std::string>{"b#0@0", "a#0@0", "b#0@0"}));
+}
+
+// By their symbols' numbers for_each_function() and find() agree.
+TEST(Kallsyms, NumbersAreThoseOfFind) {
+    const Kallsyms kallsyms = load(usual);
+    const auto found = kallsyms.find("helper");
+    unsigned seen = 0;
+    kallsyms.for_each_function({}, all, [&](const NumberedFunction& function) {
+        if (function.symbol.name != "helper")
+            return;
+        ASSERT_GE(function.number, 1U);
+        ASSERT_LE(function.number, found.size());
+        EXPECT_EQ(function.symbol.address, found[function.number - 1].address);
+        EXPECT_EQ(function.symbol.size, found[function.number - 1].size);
+        seen++;
+    });
+    EXPECT_EQ(seen, 3U);
+}
+
+TEST(Symbol, KnowsPaddingAndColdParts) {
+    const auto named = [](std::string_view name) {
+        Symbol symbol;
+        symbol.name = name;
+        return symbol;
+    };
+    for (const char* name : {"f.cold", "f.isra.0.cold", "f.cold.12"})
+        EXPECT_TRUE(named(name).is_cold_part()) << name;
+    for (const char* name : {"f", "cold", "f.colder", "f.isra.0", "f.part.1", "f.constprop.0"})
+        EXPECT_FALSE(named(name).is_cold_part()) << name;
+    EXPECT_TRUE(named("__pfx_vfs_read").is_padding());
+    EXPECT_TRUE(named("__cfi_vfs_read").is_padding());
+    EXPECT_FALSE(named("vfs_read").is_padding());
 }
 
 TEST(Kallsyms, FindsClones) {
@@ -207,6 +302,20 @@ TEST(Blacklist, FindsTheRangeOfAnAddress) {
     EXPECT_EQ(list.find(0xffffffff81000040, "notify_die"), std::nullopt);
     EXPECT_EQ(list.find(0xffffffff81000110, ""), "do_int3");
     EXPECT_EQ(list.find(0xffffffff80ffffff, ""), std::nullopt);
+}
+
+// A range may lie in another, and the file is in no order.
+TEST(Blacklist, RangesMayOverlap) {
+    const Blacklist list = blacklist("0xffffffff81000300-0xffffffff81000310\tlast\n"
+                                     "0xffffffff81000000-0xffffffff81000200\twhole_section\n"
+                                     "0xffffffff81000040-0xffffffff81000050\tinner\n"
+                                     "0xffffffff81000060-0xffffffff81000060\tempty\n");
+    EXPECT_EQ(list.find(0xffffffff81000048, ""), "inner");
+    EXPECT_EQ(list.find(0xffffffff81000050, ""), "whole_section");
+    EXPECT_EQ(list.find(0xffffffff81000060, ""), "whole_section");
+    EXPECT_EQ(list.find(0xffffffff810001ff, ""), "whole_section");
+    EXPECT_EQ(list.find(0xffffffff81000200, ""), std::nullopt);
+    EXPECT_EQ(list.find(0xffffffff81000305, ""), "last");
 }
 
 TEST(Blacklist, FallsBackOnNames) {

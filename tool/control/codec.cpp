@@ -21,26 +21,26 @@ namespace {
 
 // Attribute names as trapline.h has them, for whoever has to find out who was wrong.
 constexpr auto main_names = std::to_array<std::string_view>(
-    {"UNSPEC",       "PAD",        "FD",          "ABI",          "VERSION",
-     "CPUS",         "RING_MIN",   "RING_MAX",    "RING_DEFAULT", "RING_SIZE",
-     "CHUNK_SIZE",   "RECORD_MAX", "INSNS_MAX",   "MAXACTIVE",    "MAXACTIVE_MAX",
-     "CLOCK_NAME",   "CLOCK_HZ",   "TGIDS",       "TGID",         "FOLLOW",
-     "EXCLUDE_TGID", "OFFSET",     "DATA",        "PROBES",       "PROBE",
-     "VERDICTS",     "VERDICT",    "EVENT_ID",    "TICKS",        "MONOTONIC",
-     "REALTIME",     "PENDING",    "ADDRESS",     "BYTES_BEFORE", "BYTES_NOW",
-     "SESSION",      "OVERWRITE",  "WAKE_CHUNKS", "TEXT",         "MARKED",
-     "LOST"});
+    {"UNSPEC",       "PAD",           "FD",          "ABI",          "VERSION",
+     "CPUS",         "RING_MIN",      "RING_MAX",    "RING_DEFAULT", "RING_SIZE",
+     "CHUNK_SIZE",   "RECORD_MAX",    "INSNS_MAX",   "MAXACTIVE",    "MAXACTIVE_MAX",
+     "CLOCK_NAME",   "CLOCK_HZ",      "TGIDS",       "TGID",         "FOLLOW",
+     "EXCLUDE_TGID", "OFFSET",        "DATA",        "PROBES",       "PROBE",
+     "VERDICTS",     "VERDICT",       "EVENT_ID",    "TICKS",        "MONOTONIC",
+     "REALTIME",     "PENDING",       "ADDRESS",     "BYTES_BEFORE", "BYTES_NOW",
+     "SESSION",      "OVERWRITE",     "WAKE_CHUNKS", "TEXT",         "MARKED",
+     "LOST",         "SESSION_NUMBER"});
 static_assert(main_names.size() == TRAPLINE_A_MAX + 1);
 
 constexpr auto probe_names = std::to_array<std::string_view>(
     {"UNSPEC", "PAD", "KIND", "EVENT_ID", "SYMBOL", "OFFSET", "ADDRESS", "MAXACTIVE",
      "ENTRY_PROGRAM", "RETURN_PROGRAM", "ERROR", "TEXT", "LIFTED", "COUNTERS", "PENDING_CALLS",
-     "TRIGGER"});
+     "TRIGGER", "TECHNIQUE"});
 static_assert(probe_names.size() == TRAPLINE_P_MAX + 1);
 
-constexpr auto session_names =
-    std::to_array<std::string_view>({"UNSPEC", "PAD", "TGID", "COMM", "UID", "STARTED", "PROBES",
-                                     "RING_SIZE", "RECORDED", "LOST", "OWN", "OVERWRITE"});
+constexpr auto session_names = std::to_array<std::string_view>(
+    {"UNSPEC", "PAD", "TGID", "COMM", "UID", "STARTED", "PROBES", "RING_SIZE", "RECORDED", "LOST",
+     "OWN", "OVERWRITE", "NUMBER"});
 static_assert(session_names.size() == TRAPLINE_S_MAX + 1);
 
 constexpr std::string_view mismatch_hint =
@@ -159,6 +159,14 @@ trapline_probe_kind kind_of(const Attributes& probe) {
     if (kind >= TRAPLINE_KINDS)
         throw bad_answer(fmt::format("has a probe of kind {}, which is unknown here", kind));
     return static_cast<trapline_probe_kind>(kind);
+}
+
+trapline_technique technique_of(const Attributes& probe) {
+    const auto technique = probe.value<std::uint8_t>(TRAPLINE_P_TECHNIQUE);
+    if (technique >= TRAPLINE_TECHNIQUES)
+        throw bad_answer(
+            fmt::format("has a probe of technique {}, which is unknown here", technique));
+    return static_cast<trapline_technique>(technique);
 }
 
 std::vector<std::byte> site_bytes(const Attributes& attributes, int type) {
@@ -282,6 +290,10 @@ void put_pending(nl_msg* message) {
     must_fit(nla_put_flag(message, TRAPLINE_A_PENDING), "a flag");
 }
 
+void put_session_number(nl_msg* message, std::uint32_t number) {
+    must_fit(put(message, TRAPLINE_A_SESSION_NUMBER, number), "a session's number");
+}
+
 void put_mark(nl_msg* message, std::string_view text) {
     must_fit(nla_put(message, TRAPLINE_A_TEXT, static_cast<int>(text.size()), text.data()),
              "a mark");
@@ -403,6 +415,7 @@ ProbeReport parse_probe(const nlmsghdr* answer) {
     report.offset = in.value_or<std::uint64_t>(TRAPLINE_P_OFFSET, 0);
     report.address = in.value<std::uint64_t>(TRAPLINE_P_ADDRESS);
     report.lifted = in.has(TRAPLINE_P_LIFTED);
+    report.technique = technique_of(in);
     // Entry probes have none.
     report.maxactive = in.value_or<std::uint32_t>(TRAPLINE_P_MAXACTIVE, 0);
     report.counters = in.value<trapline_counters>(TRAPLINE_P_COUNTERS);
@@ -414,6 +427,7 @@ ProbeReport parse_probe(const nlmsghdr* answer) {
 SessionReport parse_session(const nlmsghdr* answer) {
     const Attributes in(session_names, attributes_of(answer).get(TRAPLINE_A_SESSION));
     SessionReport report;
+    report.number = in.value<std::uint32_t>(TRAPLINE_S_NUMBER);
     report.tgid = in.value<std::uint32_t>(TRAPLINE_S_TGID);
     report.comm = in.text(TRAPLINE_S_COMM);
     report.uid = in.value<std::uint32_t>(TRAPLINE_S_UID);

@@ -88,6 +88,7 @@ struct ProbeReport {
     std::uint64_t offset = 0;
     std::uint64_t address = 0;
     bool lifted = false;
+    trapline_technique technique = TRAPLINE_NO_TRAP;
     std::uint32_t maxactive = 0;
     trapline_counters counters{};
     std::vector<trapline_pending> pending; // at most TRAPLINE_PENDING_MAX
@@ -104,7 +105,8 @@ struct SiteBytes {
 };
 
 struct SessionReport {
-    std::uint32_t tgid = 0; // who opened it
+    std::uint32_t number = 0; // from 1, never used again
+    std::uint32_t tgid = 0;   // who opened it
     std::string comm;
     std::uint32_t uid = 0;
     bool started = false;
@@ -129,6 +131,7 @@ void put_configure(nl_msg* message, const SessionConfig& config);
 void put_metadata(nl_msg* message, std::uint64_t offset, std::string_view piece);
 void put_event_id(nl_msg* message, std::uint16_t id);
 void put_pending(nl_msg* message);
+void put_session_number(nl_msg* message, std::uint32_t number);
 void put_mark(nl_msg* message, std::string_view text);
 
 // As many of `probes` as the message and its 16-bit attribute lengths hold, in order;

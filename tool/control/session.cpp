@@ -170,14 +170,30 @@ ClockAnchor Session::sync() {
     return clock(TRAPLINE_C_SYNC, "synchronise with the rings' writers");
 }
 
-std::vector<ProbeReport> Session::probes(bool pending) {
-    Message message = request(TRAPLINE_C_PROBE_DUMP);
-    if (pending)
-        put_pending(message.get());
+std::vector<ProbeReport> Session::dump_probes(Message message) {
     std::vector<ProbeReport> reports;
     for (const Answer& answer : channel_.dump(std::move(message), "list the probes"))
         reports.push_back(parse_probe(answer.header()));
     return reports;
+}
+
+std::vector<ProbeReport> Session::probes(bool pending) {
+    Message message = request(TRAPLINE_C_PROBE_DUMP);
+    if (pending)
+        put_pending(message.get());
+    return dump_probes(std::move(message));
+}
+
+std::optional<std::vector<ProbeReport>> Session::probes_of(std::uint32_t session_number) {
+    Message message = request(TRAPLINE_C_PROBE_DUMP);
+    put_session_number(message.get(), session_number);
+    try {
+        return dump_probes(std::move(message));
+    } catch (const ControlError& error) {
+        if (error.code() != ESRCH)
+            throw;
+        return std::nullopt;
+    }
 }
 
 SiteBytes Session::site(std::uint16_t event_id) {

@@ -89,7 +89,12 @@ public:
     // With `pending`, the calls still inside as far as sleeping tasks show them.
     std::vector<ProbeReport> probes(bool pending = false);
     SiteBytes site(std::uint16_t event_id);
+
+    // All that are open, this one among them, the oldest first.
     std::vector<SessionReport> sessions();
+
+    // The probes of any of them. No value: it was closed since.
+    std::optional<std::vector<ProbeReport>> probes_of(std::uint32_t session_number);
 
     // Puts a mark into the stream of every session that is started, this one or others.
     MarkReport mark(std::string_view text);
@@ -99,6 +104,7 @@ public:
 private:
     Message request(trapline_command command, std::size_t size = 4096) const;
     ClockAnchor clock(trapline_command command, std::string_view what);
+    std::vector<ProbeReport> dump_probes(Message message);
 
     UniqueFd device_;
     Channel channel_;

@@ -80,31 +80,6 @@ private:
     std::string text_;
 };
 
-void append_dropped(std::string& out, std::string_view name, const trapline_counters& c) {
-    if (lost_records(c) == 0)
-        return;
-    Causes causes;
-    causes.add(c.lost_full, "with the ring full (raise --buffer-size)");
-    causes.add(c.lost_nested, "nested in another record");
-    causes.add(c.lost_too_big, "too big for a chunk (raise --buffer-size)");
-    fmt::format_to(std::back_inserter(out), "{}: {} dropped: {}\n", name, lost_records(c),
-                   causes.text());
-}
-
-void append_missed(std::string& out, std::string_view name, const ProbeAccount& probe) {
-    const trapline_counters& c = probe.counters;
-    if (c.missed_recursion == 0 && c.missed_maxactive == 0)
-        return;
-    Causes causes;
-    causes.add(c.missed_recursion, "by recursion (hit inside another probe's handler)");
-    causes.add(c.missed_maxactive,
-               fmt::format("with more than maxactive={} calls inside at once (raise with "
-                           "--maxactive)",
-                           probe.maxactive));
-    fmt::format_to(std::back_inserter(out), "{}: at least {} missed: {}\n", name,
-                   c.missed_recursion + c.missed_maxactive, causes.text());
-}
-
 void append_pending(std::string& out, std::string_view name, const ProbeAccount& probe) {
     const trapline_counters& c = probe.counters;
     const std::uint64_t calls = inside(c);
@@ -149,6 +124,31 @@ std::uint64_t lost_records(const trapline_counters& c) {
     return c.lost_full + c.lost_nested + c.lost_too_big;
 }
 
+void append_dropped(std::string& out, std::string_view name, const trapline_counters& c) {
+    if (lost_records(c) == 0)
+        return;
+    Causes causes;
+    causes.add(c.lost_full, "with the ring full (raise --buffer-size)");
+    causes.add(c.lost_nested, "nested in another record");
+    causes.add(c.lost_too_big, "too big for a chunk (raise --buffer-size)");
+    fmt::format_to(std::back_inserter(out), "{}: {} dropped: {}\n", name, lost_records(c),
+                   causes.text());
+}
+
+void append_missed(std::string& out, std::string_view name, const trapline_counters& c,
+                   std::uint32_t maxactive) {
+    if (c.missed_recursion == 0 && c.missed_maxactive == 0)
+        return;
+    Causes causes;
+    causes.add(c.missed_recursion, "by recursion (hit inside another probe's handler)");
+    causes.add(c.missed_maxactive,
+               fmt::format("with more than maxactive={} calls inside at once (raise with "
+                           "--maxactive)",
+                           maxactive));
+    fmt::format_to(std::back_inserter(out), "{}: at least {} missed: {}\n", name,
+                   c.missed_recursion + c.missed_maxactive, causes.text());
+}
+
 std::string accounting_text(std::span<const ProbeAccount> probes) {
     std::string out;
     if (probes.empty())
@@ -157,7 +157,7 @@ std::string accounting_text(std::span<const ProbeAccount> probes) {
     for (const ProbeAccount& probe : probes) {
         const std::string name = escaped(probe.name);
         append_dropped(out, name, probe.counters);
-        append_missed(out, name, probe);
+        append_missed(out, name, probe.counters, probe.maxactive);
         append_pending(out, name, probe);
         if (probe.counters.stale != 0)
             fmt::format_to(std::back_inserter(out),

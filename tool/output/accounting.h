@@ -23,6 +23,12 @@ struct ProbeAccount {
 // Lines, each with its newline.
 std::string accounting_text(std::span<const ProbeAccount> probes);
 
+// The lines about records that were dropped, and about hits that the kernel missed, by cause;
+// nothing where there were none.
+void append_dropped(std::string& out, std::string_view name, const trapline_counters& counters);
+void append_missed(std::string& out, std::string_view name, const trapline_counters& counters,
+                   std::uint32_t maxactive);
+
 // The line about a probe whose trap was not in place at the end.
 std::string gone_text(std::string_view name);
 

@@ -70,7 +70,7 @@ void OutputFile::write(std::string_view text) {
         else if (errno == EPIPE || errno == ECONNRESET)
             throw OutputClosed{};
         else if (errno != EINTR && errno != EAGAIN)
-            throw errno_error(fmt::format("write events to {}", name_), errno);
+            throw errno_error(fmt::format("write to {}", name_), errno);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "spec/obstacle.h"
 #include "util/error.h"
 
 namespace trapline {
@@ -51,8 +52,7 @@ public:
         const std::uint64_t address = symbol.address == 0 ? 0 : symbol.address + spec_.offset;
 
         check_offset(symbol);
-        check_init(address);
-        check_blacklist(symbol, address);
+        check_obstacle(symbol, address);
         return {.symbol = qualified(symbol),
                 .offset = spec_.offset,
                 .address = address,
@@ -96,7 +96,8 @@ private:
                              data.front().type),
                  "only functions can be probed");
 
-        const auto clones = kallsyms_.clones(spec_.function, spec_.module);
+        auto clones = kallsyms_.clones(spec_.function, spec_.module);
+        std::erase_if(clones, [](const Symbol& symbol) { return symbol.is_cold_part(); });
         if (!clones.empty())
             fail(
                 fmt::format("there is no function {} {}: this kernel's compiler inlined it or made "
@@ -181,25 +182,37 @@ private:
                  fmt::format("offsets are less than {:#x}", symbol.size));
     }
 
-    // kallsyms goes on listing what ran at boot only.
-    void check_init(std::uint64_t address) const {
-        const auto begin = kallsyms_.find("_sinittext", "kernel");
-        const auto end = kallsyms_.find("_einittext", "kernel");
-        if (address == 0 || begin.empty() || end.empty())
+    // kallsyms goes on listing what ran at boot only. A return probe of a cold part would take
+    // what its function has on top of the stack for the return address.
+    void check_obstacle(const Symbol& symbol, std::uint64_t address) const {
+        switch (Obstacles(kallsyms_, blacklist_).find(symbol, address)) {
+        case Obstacle::none:
             return;
-        if (address >= begin.front().address && address < end.front().address)
-            fail(fmt::format("{} ran at boot and its memory was given back since", spec_.function),
+        case Obstacle::padding:
+            fail(fmt::format("{} is padding before a function: it isn't executed", symbol.name),
+                 "probe the function behind it");
+        case Obstacle::freed:
+            fail(fmt::format("{} ran at boot and its memory was given back since", symbol.name),
                  "__init functions can't be traced any more");
-    }
-
-    void check_blacklist(const Symbol& symbol, std::uint64_t address) const {
-        const auto hit = blacklist_.find(address, symbol.name);
-        if (hit)
+        case Obstacle::outside_text:
+            fail(fmt::format("{} is outside of the kernel's text: the kernel lets no kprobe into "
+                             "it",
+                             symbol.name),
+                 "probe a function that calls it, or that it calls");
+        case Obstacle::blacklisted:
             fail(fmt::format("{} is blacklisted: the kernel lets no kprobe into it, for handling "
                              "one may need it itself",
-                             *hit),
+                             blacklist_.find(address, symbol.name).value_or(spec_.function)),
                  fmt::format("the list is {}; probe one of its callers instead",
                              Blacklist::default_path));
+        case Obstacle::cold_part:
+            if (spec_.kind == TRAPLINE_ENTRY)
+                return;
+            fail(fmt::format("{} is the cold part of a function: it is jumped to, not called, so "
+                             "there is no return that belongs to it",
+                             symbol.name),
+                 fmt::format("see when it is entered: kprobe:{}", spec_.function));
+        }
     }
 
     const ProbeSpec& spec_;

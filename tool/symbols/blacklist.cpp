@@ -2,8 +2,10 @@
 // The functions that the kernel never lets kprobes into: debugfs's kprobes/blacklist.
 #include "symbols/blacklist.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <numeric>
 
 namespace trapline {
 
@@ -50,14 +52,35 @@ void Blacklist::parse(std::istream& from) {
         ranges_.push_back({*begin, *end, std::string(rest)});
     }
     known_ = !ranges_.empty();
+
+    std::stable_sort(ranges_.begin(), ranges_.end(),
+                     [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    std::uint64_t furthest = 0;
+    for (Range& range : ranges_)
+        range.furthest = furthest = std::max(furthest, range.end);
+    by_name_.resize(ranges_.size());
+    std::iota(by_name_.begin(), by_name_.end(), 0U);
+    std::sort(by_name_.begin(), by_name_.end(), [this](std::uint32_t a, std::uint32_t b) {
+        return ranges_[a].name < ranges_[b].name;
+    });
 }
 
 std::optional<std::string> Blacklist::find(std::uint64_t address, std::string_view symbol) const {
-    for (const Range& range : ranges_) {
-        const bool hit =
-            address != 0 ? address >= range.begin && address < range.end : range.name == symbol;
-        if (hit)
-            return range.name;
+    if (address == 0) {
+        const auto at = std::lower_bound(
+            by_name_.begin(), by_name_.end(), symbol,
+            [this](std::uint32_t i, std::string_view name) { return ranges_[i].name < name; });
+        if (at != by_name_.end() && ranges_[*at].name == symbol)
+            return ranges_[*at].name;
+        return std::nullopt;
+    }
+    auto at = std::upper_bound(
+        ranges_.begin(), ranges_.end(), address,
+        [](std::uint64_t value, const Range& range) { return value < range.begin; });
+    // Back, as long as one that began before may reach this far.
+    while (at != ranges_.begin() && (--at)->furthest > address) {
+        if (at->end > address)
+            return at->name;
     }
     return std::nullopt;
 }

@@ -30,11 +30,13 @@ private:
         std::uint64_t begin;
         std::uint64_t end;
         std::string name;
+        std::uint64_t furthest = 0; // end of those up to this one
     };
 
     void parse(std::istream& from);
 
-    std::vector<Range> ranges_;
+    std::vector<Range> ranges_;          // by begin
+    std::vector<std::uint32_t> by_name_; // the same, by name
     bool known_ = false;
 };
 

@@ -165,30 +165,44 @@ std::optional<unsigned> unlikeness(std::string_view wanted, std::string_view nam
 
 } // namespace
 
+bool Symbol::is_padding() const {
+    return trapline::is_padding(name);
+}
+
+bool Symbol::is_cold_part() const {
+    constexpr std::string_view cold = ".cold";
+    const std::size_t at = name.find(cold);
+    if (at == std::string_view::npos)
+        return false;
+    const std::string_view rest = name.substr(at + cold.size());
+    return rest.empty() || rest.front() == '.';
+}
+
 Kallsyms::Kallsyms(const std::string& path) {
-    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd)
-        throw errno_error("cannot read the kernel's symbols from " + path, errno,
-                          path == "/proc/kallsyms"
-                              ? "mount /proc, or build the kernel with CONFIG_KALLSYMS=y"
-                              : "");
     reserve();
-    for_each_line([&](char* to, std::size_t room) { return read_some(fd.get(), path, to, room); },
-                  [this](const char* at, const char* end) { add_line(at, end); });
-    finish();
-    if (symbols_.empty())
-        throw Error(path + " holds no symbols",
-                    "give the kernel CONFIG_KALLSYMS=y; a System.map of this kernel does as well");
+    read_file(path, nullptr);
+    link_names();
+    if (!hidden_)
+        link_addresses();
+}
+
+Kallsyms::Kallsyms(const std::string& path, const Wanted& wanted) {
+    read_file(path, &wanted);
+    link_names();
 }
 
 Kallsyms::Kallsyms(std::istream& from) {
+    bool seen = false;
     for_each_line(
         [&](char* to, std::size_t room) {
             from.read(to, static_cast<std::streamsize>(room));
             return static_cast<std::size_t>(from.gcount());
         },
-        [this](const char* at, const char* end) { add_line(at, end); });
-    finish();
+        [&](const char* at, const char* end) { seen = add_line(at, end, nullptr) || seen; });
+    hidden_ = hidden_ && seen;
+    link_names();
+    if (!hidden_)
+        link_addresses();
 }
 
 void Kallsyms::reserve() {
@@ -196,14 +210,33 @@ void Kallsyms::reserve() {
     names_.reserve(usual_names);
 }
 
-void Kallsyms::add_line(const char* at, const char* end) {
+void Kallsyms::read_file(const std::string& path, const Wanted* wanted) {
+    const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd)
+        throw errno_error("cannot read the kernel's symbols from " + path, errno,
+                          path == "/proc/kallsyms"
+                              ? "mount /proc, or build the kernel with CONFIG_KALLSYMS=y"
+                              : "");
+    bool seen = false;
+    for_each_line(
+        [&](char* to, std::size_t room) { return read_some(fd.get(), path, to, room); },
+        [&](const char* at, const char* end) { seen = add_line(at, end, wanted) || seen; });
+    if (!seen)
+        throw Error(path + " holds no symbols",
+                    "give the kernel CONFIG_KALLSYMS=y; a System.map of this kernel does as well");
+}
+
+// Returns whether it is a symbol.
+bool Kallsyms::add_line(const char* at, const char* end, const Wanted* wanted) {
     Line line;
     if (!parse_line(at, end, line) || is_generated(line.module))
-        return;
+        return false;
+    hidden_ = hidden_ && line.address == 0;
+    if (wanted && !(*wanted)(line.name))
+        return true;
     // A module's symbols come in one run, so the last one's module is mostly the next one's.
     const std::uint16_t last = symbols_.empty() ? 0 : symbols_.back().module;
     const std::uint16_t module = line.module == modules_[last] ? last : intern_module(line.module);
-    hidden_ = hidden_ && line.address == 0;
     symbols_.push_back({.address = line.address,
                         .name = static_cast<std::uint32_t>(names_.size()),
                         .next = no_entry,
@@ -212,13 +245,7 @@ void Kallsyms::add_line(const char* at, const char* end) {
                         .module = module,
                         .type = line.type});
     names_.insert(names_.end(), line.name.begin(), line.name.end());
-}
-
-void Kallsyms::finish() {
-    hidden_ = hidden_ && !symbols_.empty();
-    link_names();
-    if (!hidden_)
-        link_addresses();
+    return true;
 }
 
 std::uint16_t Kallsyms::intern_module(std::string_view name) {
@@ -296,6 +323,68 @@ std::vector<Symbol> Kallsyms::find(std::string_view name, std::string_view modul
     std::stable_sort(found.begin(), found.end(),
                      [](const Symbol& a, const Symbol& b) { return a.address < b.address; });
     return found;
+}
+
+// One entry for all of a name.
+std::uint32_t Kallsyms::first_of_name(const Entry& entry) const {
+    const std::string_view name = name_of(entry);
+    std::uint32_t at = heads_[hash_name(name) & (heads_.size() - 1)];
+    while (name_of(symbols_[at]) != name)
+        at = symbols_[at].next;
+    return at;
+}
+
+std::vector<std::uint32_t>
+Kallsyms::functions_by_address(const std::function<bool(std::string_view name)>& wanted) const {
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 0; i < symbols_.size(); i++) {
+        if (is_text(symbols_[i].type) && wanted(name_of(symbols_[i])))
+            order.push_back(i);
+    }
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+        return symbols_[a].address < symbols_[b].address;
+    };
+    if (!hidden_ && !std::is_sorted(order.begin(), order.end(), before))
+        std::stable_sort(order.begin(), order.end(), before);
+    return order;
+}
+
+// Whoever shares a wanted name is wanted, so that numbers need no others.
+void Kallsyms::for_each_function(std::string_view module, const Wanted& wanted,
+                                 const std::function<void(const NumberedFunction&)>& visit) const {
+    struct Name {
+        std::uint64_t last = 0;
+        unsigned places = 0;
+        unsigned visited = 0;
+    };
+    struct Place {
+        std::uint32_t symbol;
+        std::uint32_t name;
+    };
+    std::vector<Name> names;
+    std::vector<Place> places;
+    std::vector<std::uint32_t> name_at(symbols_.size(), no_entry); // by the name's first symbol
+    for (const std::uint32_t symbol : functions_by_address(wanted)) {
+        const Entry& entry = symbols_[symbol];
+        std::uint32_t& known = name_at[first_of_name(entry)];
+        if (known == no_entry) {
+            known = static_cast<std::uint32_t>(names.size());
+            names.emplace_back();
+        }
+        Name& name = names[known];
+        if (name.places != 0 && !hidden_ && name.last == entry.address)
+            continue;
+        name.last = entry.address;
+        name.places++;
+        places.push_back({symbol, known});
+    }
+    for (const Place& place : places) {
+        Name& name = names[place.name];
+        name.visited++;
+        const Entry& entry = symbols_[place.symbol];
+        if (in_module(entry, module))
+            visit({symbol_of(entry), name.places > 1 && !hidden_ ? name.visited : 0});
+    }
 }
 
 std::vector<Symbol> Kallsyms::clones(std::string_view name, std::string_view module) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -20,6 +21,14 @@ struct Symbol {
     char type = '?';
 
     bool is_function() const { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+    bool is_padding() const;   // the bytes before a function, which compilers give a name
+    bool is_cold_part() const; // what the compiler moved out of a function: NAME.cold
+};
+
+// A function, told from others of its name.
+struct NumberedFunction {
+    Symbol symbol;
+    unsigned number = 0; // which of its name by address, from 1; 0: the only one, or unknown
 };
 
 class Kallsyms {
@@ -27,6 +36,10 @@ public:
     // Throws Error if the file can't be read or holds no symbols.
     explicit Kallsyms(const std::string& path = "/proc/kallsyms");
     explicit Kallsyms(std::istream& from);
+
+    // Of the names that are `wanted` only, and without sizes: for who is in a hurry.
+    using Wanted = std::function<bool(std::string_view name)>;
+    Kallsyms(const std::string& path, const Wanted& wanted);
 
     Kallsyms(Kallsyms&&) = default;
     Kallsyms& operator=(Kallsyms&&) = default;
@@ -42,6 +55,12 @@ public:
     // All symbols of that name, functions or not, by address. `module`: empty for everywhere,
     // "kernel" or "vmlinux" for the kernel image; '-' and '_' are the same in it.
     std::vector<Symbol> find(std::string_view name, std::string_view module = {}) const;
+
+    // Visits the functions of `module`, as for find(), whose names are `wanted`, by address; if
+    // addresses are hidden, in the order of the file. A place that is listed twice under one name
+    // is visited once. The numbers are those among all functions of the name, wherever they are.
+    void for_each_function(std::string_view module, const Wanted& wanted,
+                           const std::function<void(const NumberedFunction&)>& visit) const;
 
     // What the compiler made of a function: NAME.isra.0, NAME.constprop.0, NAME.part.0, NAME.cold.
     std::vector<Symbol> clones(std::string_view name, std::string_view module = {}) const;
@@ -65,14 +84,16 @@ private:
     };
 
     void reserve();
-    void add_line(const char* at, const char* end);
-    void finish();
+    void read_file(const std::string& path, const Wanted* wanted);
+    bool add_line(const char* at, const char* end, const Wanted* wanted);
     std::uint16_t intern_module(std::string_view name);
     void link_names();
     void link_addresses();
     std::string_view name_of(const Entry& entry) const;
     Symbol symbol_of(const Entry& entry) const;
     bool in_module(const Entry& entry, std::string_view module) const;
+    std::uint32_t first_of_name(const Entry& entry) const;
+    std::vector<std::uint32_t> functions_by_address(const Wanted& wanted) const;
 
     std::vector<char> names_;
     std::vector<Entry> symbols_;

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+// `trapline list`: the functions that can be probed.
+#include "command/list.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cstdio>
+#include <fmt/format.h>
+#include <iterator>
+#include <sstream>
+
+#include "output/output_file.h"
+#include "util/escape.h"
+
+namespace trapline {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr int nothing_status = 1;
+constexpr std::size_t written_at_once = 1 << 16;
+constexpr const char* see_help = "see: trapline list --help";
+
+po::options_description shown_options() {
+    po::options_description options("Options", 100, 60);
+    auto add = options.add_options();
+    add("all,a", "list those that can't be probed too, with the reason as a fourth column");
+    add("help,h", "show this");
+    return options;
+}
+
+std::string list_help() {
+    std::ostringstream out;
+    out << "Usage: trapline list [OPTION]... [[MODULE:]GLOB]\n"
+           "\n"
+           "Lists the functions that can be probed, one a line: name, module (empty for the\n"
+           "kernel image) and address, with tabs between them. GLOB is a shell's pattern for\n"
+           "names. Of functions that share a name each has its number: FUNC#N.\n"
+           "\n"
+        << shown_options()
+        << "\n"
+           "Exit status: 0; 1 if nothing matches, 2 for wrong usage, 125 if trapline fails.\n";
+    return out.str();
+}
+
+// What is left of a pattern when its wildcards are gone.
+std::string plain_part(std::string_view glob) {
+    std::string text;
+    std::copy_if(glob.begin(), glob.end(), std::back_inserter(text),
+                 [](char c) { return std::string_view("*?[]\\").find(c) == std::string::npos; });
+    return text;
+}
+
+// What can't be told from what can be probed.
+void warn_of_unknown(const Kallsyms& kallsyms, const Blacklist& blacklist) {
+    const auto warn = [](const std::string& what, const char* hint) {
+        std::fputs(complaint(what, hint).c_str(), stderr);
+    };
+    if (!blacklist.known())
+        warn(fmt::format("{} can't be read: functions that the kernel lets nobody probe are "
+                         "listed too",
+                         Blacklist::default_path),
+             "run as root, with debugfs mounted");
+    if (kallsyms.addresses_hidden())
+        warn("addresses are hidden: functions whose memory was given back after boot are listed "
+             "too",
+             "run as root, with kernel.kptr_restrict at most 1");
+}
+
+} // namespace
+
+ListOptions parse_list_options(const std::vector<std::string>& arguments) {
+    po::options_description all;
+    all.add(shown_options()).add_options()("glob", po::value<std::vector<std::string>>());
+    po::positional_options_description positional;
+    positional.add("glob", -1);
+    po::variables_map given;
+    using namespace po::command_line_style;
+    try {
+        po::store(po::command_line_parser(arguments)
+                      .options(all)
+                      .positional(positional)
+                      .style(unix_style & ~allow_guessing)
+                      .run(),
+                  given);
+        po::notify(given);
+    } catch (const po::error& error) {
+        throw UsageError(error.what(), see_help);
+    }
+    ListOptions options;
+    options.help = given.count("help") != 0;
+    options.all = given.count("all") != 0;
+    if (given.count("glob") == 0)
+        return options;
+    const auto& globs = given["glob"].as<std::vector<std::string>>();
+    if (globs.size() > 1)
+        throw UsageError(fmt::format("one GLOB at most, not {}: did the shell expand it? quote it",
+                                     globs.size()),
+                         see_help);
+    options.glob = globs.front();
+    return options;
+}
+
+void append_function(std::string& out, const NumberedFunction& function, Obstacle obstacle,
+                     bool addresses_hidden) {
+    const Symbol& symbol = function.symbol;
+    append_escaped(out, symbol.name);
+    if (function.number != 0)
+        fmt::format_to(std::back_inserter(out), "#{}", function.number);
+    out += '\t';
+    append_escaped(out, symbol.module);
+    if (addresses_hidden)
+        out += "\thidden";
+    else
+        fmt::format_to(std::back_inserter(out), "\t{:#018x}", symbol.address);
+    if (obstacle != Obstacle::none) {
+        out += '\t';
+        out += obstacle_text(obstacle);
+    }
+    out += '\n';
+}
+
+Error nothing_listed(const ListOptions& options, const FunctionCount& count,
+                     const Kallsyms& kallsyms) {
+    const FunctionGlob glob = parse_function_glob(options.glob);
+    const std::string shown = escaped(options.glob);
+    if (count.refused != 0)
+        return Error(fmt::format("none of the {} functions that match '{}' can be probed",
+                                 count.refused, shown),
+                     fmt::format("see why: trapline list --all '{}'", shown), nothing_status);
+    if (!glob.module.empty() && !kallsyms.has_module(glob.module))
+        return Error(fmt::format("the module {} is not loaded, or it is built into this kernel",
+                                 glob.module),
+                     fmt::format("load it (modprobe {}), or: trapline list '{}'", glob.module,
+                                 escaped(glob.name)),
+                     nothing_status);
+    const auto similar = kallsyms.similar(plain_part(glob.name), glob.module);
+    return Error(fmt::format("no function matches '{}'", shown),
+                 similar.empty() ? "a function that is inlined everywhere has no symbol; * and ? "
+                                   "stand for what you don't know: 'vfs_*'"
+                                 : fmt::format("did you mean {}?", fmt::join(similar, ", ")),
+                 nothing_status);
+}
+
+int list_command(const std::vector<std::string>& arguments) {
+    const ListOptions options = parse_list_options(arguments);
+    if (options.help) {
+        std::fputs(list_help().c_str(), stdout);
+        return 0;
+    }
+    const FunctionGlob glob = parse_function_glob(options.glob);
+    const Kallsyms kallsyms = load_symbols(glob);
+    const Blacklist blacklist;
+    warn_of_unknown(kallsyms, blacklist);
+
+    OutputFile output("");
+    std::string text;
+    try {
+        const FunctionCount count = list_functions(
+            parse_function_glob(options.glob), kallsyms, blacklist,
+            [&](const NumberedFunction& function, Obstacle obstacle) {
+                if (obstacle != Obstacle::none && !options.all)
+                    return;
+                append_function(text, function, obstacle, kallsyms.addresses_hidden());
+                if (text.size() < written_at_once)
+                    return;
+                output.write(text);
+                text.clear();
+            });
+        output.write(text);
+        if (count.probed + (options.all ? count.refused : 0) == 0)
+            throw nothing_listed(options, count, Kallsyms()); // all: for what may have been meant
+    } catch (const OutputClosed&) {
+        die_of_closed_output();
+    }
+    return 0;
+}
+
+} // namespace trapline
