@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/explain.h"
 #include "command/list.h"
 #include "command/mark.h"
 #include "command/record.h"
@@ -34,6 +35,7 @@ constexpr Command commands[] = {
     {"list", "list the functions that can be probed", trapline::list_command},
     {"status", "show who traces now, and what became of the hits", trapline::status_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
+    {"explain", "show how the kernel is made to stop at a probe", trapline::explain_command},
 };
 
 void print_help(std::FILE* to) {

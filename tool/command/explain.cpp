@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+// `trapline explain`: sets a trap and lifts it, and shows what that does to the kernel's text.
+#include "command/explain.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <fmt/format.h>
+#include <fstream>
+#include <initializer_list>
+
+#include "command/explanation.h"
+#include "command/open_session.h"
+#include "command/probe_plan.h"
+#include "command/run_options.h"
+#include "command/site_wait.h"
+#include "disassembly/disassembler.h"
+#include "disassembly/trap.h"
+#include "spec/resolve.h"
+#include "util/error.h"
+
+namespace trapline {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds optimisation_limit{2000};
+constexpr milliseconds restoration_limit{10'000};
+
+constexpr const char* help =
+    "Usage: trapline explain PROBE\n"
+    "\n"
+    "Sets a trap in the running kernel, lifts it again, and shows what the kernel did\n"
+    "for it: the bytes at the place before, with the trap and after, disassembled, the\n"
+    "technique, and where arguments and the return value come from. Nothing is traced.\n"
+    "\n";
+
+constexpr const char* see_help = "see: trapline explain --help";
+
+ProbeSpec parse_arguments(std::vector<std::string> words) {
+    if (!words.empty() && words[0] == "--")
+        words.erase(words.begin());
+    else if (!words.empty() && words[0].size() > 1 && words[0][0] == '-')
+        throw UsageError(fmt::format("unrecognised option '{}'", words[0]), see_help);
+    if (words.empty())
+        throw UsageError("which function? no PROBE is given",
+                         "for example: trapline explain vfs_read");
+    if (words.size() > 1)
+        throw UsageError(fmt::format("one PROBE at a time: '{}' is one too many", words[1]),
+                         "quote a PROBE that has blanks in it");
+    return parse_probe(words[0]);
+}
+
+Optimisation optimisation() {
+    std::ifstream file("/proc/sys/debug/kprobes-optimization");
+    int value = 0;
+    if (!(file >> value))
+        return Optimisation::unknown;
+    return value != 0 ? Optimisation::on : Optimisation::off;
+}
+
+// The first of `names` that this kernel has.
+std::optional<NamedAddress> first_of(const Kallsyms& kallsyms,
+                                     std::initializer_list<const char*> names) {
+    for (const char* name : names)
+        if (const auto found = kallsyms.find(name, "kernel"); !found.empty())
+            return NamedAddress{.name = name, .address = found.front().address};
+    return std::nullopt;
+}
+
+bool is_breakpoint(const std::vector<std::byte>& bytes) {
+    return read_trap(0, bytes).technique == Technique::breakpoint;
+}
+
+class Experiment {
+public:
+    Experiment(Session& session, const ProbeSpec& spec) : session_(session) {
+        found_.spec = spec;
+        SessionConfig config;
+        config.ring_size = TRAPLINE_RING_MIN; // nothing is recorded
+        session.configure(config);
+    }
+
+    // How long the bytes took to come back; none: they didn't within the limit.
+    std::optional<milliseconds> run() {
+        const Kallsyms kallsyms;
+        note_symbols(kallsyms);
+        plant(kallsyms);
+        wait_for_jump();
+        // Before it is lifted: what it leads into goes with it.
+        if (const auto target = read_trap(found_.address, found_.states.back().bytes).target)
+            found_.target = find_place(*target);
+        return lift();
+    }
+
+    const Explanation& found() const { return found_; }
+
+private:
+    void note_symbols(const Kallsyms& kallsyms) {
+        found_.addresses_hidden = kallsyms.addresses_hidden();
+        found_.exception = first_of(kallsyms, {"asm_exc_int3", "int3"});
+        found_.trampoline = first_of(kallsyms, {"arch_rethook_trampoline", "__kretprobe_trampoline",
+                                                "kretprobe_trampoline"});
+    }
+
+    void plant(const Kallsyms& kallsyms) {
+        const Blacklist blacklist;
+        const ResolvedProbe resolved = resolve(found_.spec, kallsyms, blacklist);
+        const ProbePlan plan = plan_probes({&found_.spec, 1}, {}, false, session_.info().clock_hz,
+                                           kallsyms, blacklist);
+        id_ = plan.requests.front().event_id;
+        plant_probes(session_, plan, [] { return true; });
+
+        const SiteBytes site = session_.site(id_);
+        found_.symbol = resolved.symbol;
+        found_.function_size = resolved.function_size;
+        found_.address = site.address;
+        found_.offset = resolved.address == 0 ? resolved.offset
+                                              : resolved.offset + (site.address - resolved.address);
+        found_.states.push_back({"before", site.before});
+        add_state("trap set", site);
+    }
+
+    void add_state(std::string when, const SiteBytes& site) {
+        if (site.now.empty())
+            throw Error(fmt::format("the bytes at {} can't be read any more: its module is gone",
+                                    found_.symbol),
+                        "load it again, and try once more");
+        found_.states.push_back({std::move(when), site.now});
+    }
+
+    void wait_for_jump() {
+        found_.optimisation = optimisation();
+        if (found_.optimisation != Optimisation::on || !is_breakpoint(found_.states.back().bytes))
+            return;
+        const SiteWait wait = wait_for_site(
+            session_, id_, [](const SiteBytes& site) { return !is_breakpoint(site.now); },
+            optimisation_limit);
+        if (wait.took)
+            add_state(fmt::format("{} ms later", wait.took->count()), wait.site);
+        else
+            found_.optimisation_wait = optimisation_limit;
+    }
+
+    std::optional<milliseconds> lift() {
+        session_.delete_probe(id_);
+        const SiteWait wait = wait_for_site(
+            session_, id_, [](const SiteBytes& site) { return site.restored(); },
+            restoration_limit);
+        add_state(wait.took ? fmt::format("lifted, {} ms later", wait.took->count()) : "lifted",
+                  wait.site);
+        return wait.took;
+    }
+
+    Session& session_;
+    std::uint16_t id_ = 0;
+    Explanation found_;
+};
+
+void print(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw errno_error("cannot write to standard output", errno);
+}
+
+} // namespace
+
+int explain_command(const std::vector<std::string>& arguments) {
+    if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+        print(help + probe_help());
+        return 0;
+    }
+    const ProbeSpec spec = parse_arguments(arguments);
+    Session session = open_session([](std::string_view words) {
+        std::fprintf(stderr, "%.*s\n", static_cast<int>(words.size()), words.data());
+    });
+    Experiment experiment(session, spec);
+    const auto restored = experiment.run();
+    print(explanation_text(experiment.found(), make_disassembler().get()));
+    if (!restored)
+        throw Error(fmt::format("the bytes at {} were not as before {} ms after the trap was "
+                                "lifted",
+                                spec.text, restoration_limit.count()),
+                    "does somebody else trace this function? see /sys/kernel/debug/kprobes/list "
+                    "and /sys/kernel/tracing/enabled_functions");
+    return 0;
+}
+
+} // namespace trapline

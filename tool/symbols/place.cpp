@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+// What an address of the kernel's text belongs to.
+#include "symbols/place.h"
+
+#include <charconv>
+#include <fmt/format.h>
+#include <fstream>
+#include <string_view>
+
+namespace trapline {
+
+namespace {
+
+// What is made at run time has no symbol that says where it ends. It lies in pages of its own.
+constexpr std::uint64_t page_size = 4096;
+
+bool is_generated(std::string_view module) {
+    return module == "bpf" || module.starts_with("__builtin__");
+}
+
+// Cuts "ffffffff81000000 T name\t[module]" into its parts.
+std::optional<Place> parse(std::string_view line, std::uint64_t& address) {
+    const char* end = line.data() + line.size();
+    const auto [at, error] = std::from_chars(line.data(), end, address, 16);
+    if (error != std::errc{} || end - at < 4)
+        return std::nullopt;
+    const std::string_view names(at + 3, static_cast<std::size_t>(end - at - 3));
+    Place place;
+    place.symbol = names.substr(0, names.find_first_of("\t "));
+    const std::size_t bracket = names.find('[');
+    if (bracket != std::string_view::npos && names.ends_with(']'))
+        place.module = names.substr(bracket + 1, names.size() - bracket - 2);
+    return place;
+}
+
+// The nearest symbol below an address, where one above it shows that its image goes on.
+class Search {
+public:
+    explicit Search(std::uint64_t wanted) : wanted_(wanted) {}
+
+    void look(Place&& place, std::uint64_t address) {
+        if (place.module != module_) {
+            take();
+            module_ = place.module;
+        }
+        if (address > wanted_) {
+            above_ = true;
+        } else if (!below_ || wanted_ - address < below_->offset) {
+            below_ = std::move(place);
+            below_->offset = wanted_ - address;
+        }
+    }
+
+    std::optional<Place> finish() {
+        take();
+        return std::move(found_);
+    }
+
+private:
+    // An image's symbols come in one run: this one's is over.
+    void take() {
+        const bool inside = below_ && (is_generated(module_) ? below_->offset < page_size : above_);
+        if (inside && (!found_ || below_->offset < found_->offset))
+            found_ = std::move(below_);
+        below_.reset();
+        above_ = false;
+    }
+
+    std::uint64_t wanted_;
+    std::string module_;
+    std::optional<Place> below_;
+    bool above_ = false;
+    std::optional<Place> found_;
+};
+
+} // namespace
+
+std::string Place::text() const {
+    return fmt::format("{}{}{}", symbol, offset == 0 ? "" : fmt::format("+{:#x}", offset),
+                       module.empty() ? "" : fmt::format(" [{}]", module));
+}
+
+std::optional<Place> find_place(std::uint64_t address) {
+    std::ifstream kallsyms("/proc/kallsyms");
+    return find_place(address, kallsyms);
+}
+
+std::optional<Place> find_place(std::uint64_t address, std::istream& kallsyms) {
+    Search search(address);
+    std::string line;
+    while (std::getline(kallsyms, line)) {
+        std::uint64_t at = 0;
+        if (auto place = parse(line, at))
+            search.look(std::move(*place), at);
+    }
+    return search.finish();
+}
+
+} // namespace trapline
