@@ -12,6 +12,7 @@
 #   make install-dkms the module's source, for DKMS to build it for each kernel
 #   make deb          the Debian packages trapline and trapline-dkms: build/deb
 #   make demo         boots a Debian kernel in QEMU and traces vfs_read in it
+#   make lab          a shell in that guest, for the exercises in docs/lab
 #   make test         every check and test there is: check, unit, guest
 #   make test-packages  installs, upgrades and removes the packages in a chroot
 #   make fuzz         looks for input that the readers of recordings can't take, for
@@ -20,7 +21,7 @@
 #   make bench        what a hit costs, in instructions, next to an empty handler
 #   make clean
 #
-# GUEST=WHICH chooses the kernel of demo, test and bench: see qemu/kernel.
+# GUEST=WHICH chooses the kernel of demo, lab, test and bench: see qemu/kernel.
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
@@ -60,7 +61,8 @@ kmod:
 guest-kmod:
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/guest,$(CURDIR)/tests/guest/kmod/. $(CURDIR)/shared)
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/bench,$(CURDIR)/tests/bench/kmod/.)
-	@cp $(addprefix $(B)/guest-kmod/$(KREL)/,guest/tlwarn.ko guest/tlabi.ko bench/tlfloor.ko) $(B)/guest-kmod/$(KREL)/
+	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/lab,$(CURDIR)/docs/lab/driver/.)
+	@cp $(addprefix $(B)/guest-kmod/$(KREL)/,guest/tlwarn.ko guest/tlabi.ko bench/tlfloor.ko lab/tlbuggy.ko) $(B)/guest-kmod/$(KREL)/
 
 # Each time: what was missing before may be there now.
 configure:
@@ -182,14 +184,20 @@ test-packages: deb
 	@qemu/deps packages
 	@tests/packaging/run
 
-demo:
+.PHONY: lab demo-built
+demo-built:
 	@qemu/deps demo
 	@mkdir -p $(B)
 	@echo "Building the tool, and the module for the guest's kernel ..."
 	@$(MAKE) tool demo-program >$(B)/tool.log 2>&1 || { cat $(B)/tool.log >&2; exit 1; }
 	@$(MAKE) guest-kernel
 	@echo "Booting it in QEMU ..."
+
+demo: demo-built
 	@qemu/run --kernel $(GUEST) -- tl-demo
+
+lab: demo-built
+	@qemu/run --kernel $(GUEST) --smp 2
 
 test: deps-test check unit guest
 	@echo "make test: all passed"
