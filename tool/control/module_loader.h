@@ -39,12 +39,12 @@ private:
 struct ModprobeOutcome {
     int status = 1;                  // exit status; 127: it could not be run
     std::string words;               // its stderr, in English
-    std::string loader = "modprobe"; // who says so
     std::string release;             // uname -r
     std::string lockdown;            // text of /sys/kernel/security/lockdown; empty: unknown
     bool disabled = false;           // kernel.modules_disabled is set
     bool modules = true;             // /proc/modules is there
     bool file_gone = false;          // modules.dep names a file that isn't there
+    std::string loader = "modprobe"; // whose words they are
 };
 
 LoadError explain_modprobe(const ModprobeOutcome& outcome);
