@@ -104,7 +104,7 @@ $(B)/man/%: docs/%.scd shared/trapline.h
 		"install it: the package is called scdoc (Debian, Fedora, Arch)" >&2; exit 2; }
 	@mkdir -p $(@D)
 	@set -o pipefail; sed '1s/"trapline [^"]*"/"trapline $(VERSION)"/' $< | scdoc | \
-		sed '/^\.TH/!s/-/\\-/g' >$@.new || { echo "make: $< is not right" >&2; exit 1; }
+		sed '/^\.TH/!{/^\\h/!s/-/\\-/g}' >$@.new || { echo "make: $< is not right" >&2; exit 1; }
 	@mv $@.new $@
 
 # What is installed, as MODE:FILE:PLACE, which is below PREFIX.

@@ -528,7 +528,8 @@ TEST_F(ProbeRefusalTest, PlacesWhereNoProbeCanBe) {
     expect_verdict(entry_of(1, "no_such_function"), ENOENT, "no such symbol");
     expect_verdict(call_of(1, "no_such_function"), ENOENT, "no such symbol");
     expect_verdict(entry_of(1, "no_such_module:write_null"), ENOENT, "no such symbol");
-    expect_verdict(at(entry_of(1, "write_null"), behind_entry() + 1), EILSEQ, "no instruction starts there");
+    expect_verdict(at(entry_of(1, "write_null"), behind_entry() + 1), EILSEQ,
+                   "no instruction starts there");
     expect_verdict(at(entry_of(1, "write_null"), 0x7fffffff), ENOENT, "");
     expect_verdict(at(entry_of(1, "write_null"), std::uint64_t{1} << 32), ERANGE, "out of range");
     expect_verdict(at(call_of(1, "write_null"), behind_entry()), EINVAL, "function's start");
