@@ -33,6 +33,8 @@ WERROR ?= OFF
 B := build
 release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(1)/include/generated/utsrelease.h 2>/dev/null)
 
+# Its targets share build/; what they run is parallel.
+.NOTPARALLEL:
 .PHONY: all kmod tool man install uninstall demo test check unit guest bench clean fuzz fuzz-proof
 .PHONY: guest-kmod demo-program guest-programs guest-kernel configure
 all: kmod tool man
@@ -47,7 +49,7 @@ define build-modules
 		echo "Name one: make $@ KDIR=\$$HOME/linux; or install this kernel's headers" \
 		"(Debian: apt install linux-headers-$$(uname -r))" >&2; exit 2; }
 	@mkdir -p $(1) && cp -rsf $(2) $(1)/
-	@told=$$(kmod/compat/kbuild-arguments $(KDIR) $(KTREE)) && \
+	+@told=$$(kmod/compat/kbuild-arguments $(KDIR) $(KTREE)) && \
 		eval "$(MAKE) -C $(KDIR) $(if $(O),O=$(KTREE)) M=$(1) $$(echo $$told) modules"
 endef
 # With O= the sources are in KDIR, and what was configured and built is there.
@@ -93,7 +95,7 @@ demo-program guest-programs: configure
 guest-kernel:
 	@made=$$(qemu/kernel $(GUEST)) && eval "$$made" && \
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
-	@if grep -n ': warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
+	@if grep -nE '^[^ ]+:[0-9]+:[0-9]+: warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
 PAGES := $(patsubst docs/%.scd,$(B)/man/%,$(wildcard docs/*.8.scd))
 man: $(PAGES)
@@ -118,7 +120,7 @@ INSTALLED = 755:$(B)/tool/bin/trapline:$(SBIN)/trapline \
 	644:$(COMPLETIONS)/trapline.fish:share/fish/vendor_completions.d/trapline.fish \
 	$(foreach page,$(PAGES),644:$(page):share/man/man8/$(notdir $(page)))
 MODULE = /lib/modules/$(KREL)/updates/trapline.ko
-depmod = $(if $(DESTDIR),,PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL))
+depmod = $(if $(DESTDIR),,[ ! -d /lib/modules/$(KREL) ] || PATH=$$PATH:/sbin:/usr/sbin depmod $(KREL))
 define need-kernel
 	@[ -n "$(KREL)" ] || { echo "make: for which kernel? $(KDIR) is no configured and built kernel" \
 		"tree or headers package." >&2; echo "Name one: make $@ KDIR=..., or leave" \
@@ -138,19 +140,19 @@ install-tool: man
 install-module:
 	@[ -e $(B)/kmod/$(KREL)/trapline.ko ] || { echo "make: the module is not built yet for the kernel of" \
 		"$(KDIR): make kmod KDIR=$(KDIR)" >&2; exit 2; }
-	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko $(DESTDIR)$(MODULE)
+	install -D -m 0644 $(B)/kmod/$(KREL)/trapline.ko "$(DESTDIR)$(MODULE)"
 	$(depmod)
 
 uninstall:
 	$(need-kernel)
 	@$(MAKE) uninstall-tool
-	rm -f $(DESTDIR)$(MODULE)
+	rm -f "$(DESTDIR)$(MODULE)"
 	$(depmod)
 
 uninstall-tool:
 	@for file in $(INSTALLED); do rm -fv "$(DESTDIR)$(PREFIX)/$${file##*:}" || exit; done
 
-DKMS_TREE = $(DESTDIR)/usr/src/trapline-$(VERSION)
+DKMS_TREE = "$(DESTDIR)/usr/src/trapline-$(VERSION)"
 .PHONY: install-dkms uninstall-dkms deb test-packages
 install-dkms:
 	install -d $(DKMS_TREE)
@@ -165,16 +167,17 @@ DEB := $(B)/deb/trapline-$(VERSION)
 DEB_BUILD ?= binary # all: trapline-dkms alone
 DEBFULLNAME ?= $(or $(shell git config user.name),$(shell id -un))
 DEBEMAIL ?= $(or $(shell git config user.email),$(shell id -un)@$(shell hostname -f))
-MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
+deb: export MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
 deb:
 	@qemu/deps build && qemu/deps deb
 	@rm -rf $(B)/deb && mkdir -p $(DEB)
 	@cp -R Makefile CMakeLists.txt COPYING README.md docs kmod qemu shared tool $(DEB)
 	@mv $(DEB)/tool/packaging/debian $(DEB)/debian
-	@sed -i 's|@MAINTAINER@|$(MAINTAINER)|' $(DEB)/debian/control
+	@awk '(i = index($$0, "@MAINTAINER@")) { $$0 = substr($$0, 1, i - 1) ENVIRON["MAINTAINER"] } 1' \
+		$(DEB)/debian/control >$(B)/control && mv $(B)/control $(DEB)/debian/control
 	@printf '%s\n' 'trapline ($(VERSION)) unstable; urgency=medium' '' \
 		'  * Version $(VERSION).' '' \
-		" -- $(MAINTAINER)  $$(date -R -d "@$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || date +%s)}")" \
+		" -- $$MAINTAINER  $$(date -R -d "@$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct || date +%s)}")" \
 		>$(DEB)/debian/changelog
 	@echo "Building the packages ..."
 	@(cd $(DEB) && dpkg-buildpackage -us -uc --build=$(strip $(DEB_BUILD))) >$(B)/deb.log 2>&1 || { cat $(B)/deb.log >&2; exit 1; }

@@ -352,7 +352,8 @@ static bool tl_print_record(struct tl_console *console, struct tl_session *sessi
 	u8 *fields;
 
 	/* It was there when it was collected: only a writer that nothing stops changes that. */
-	if (!tl_parse(session, chunk + at, w->chunk_size - at, newest->ticks, &record))
+	if (!tl_parse(session, chunk + at, w->chunk_size - at, newest->ticks, &record) ||
+	    record.id != newest->id || record.ticks != newest->ticks)
 		return false;
 	if (newest->task && newest->task <= w->chunk_size - TL_EXTENDED_SIZE - TL_TASK_FIELDS) {
 		const u8 *task = chunk + newest->task;
@@ -441,14 +442,21 @@ static void tl_console_dump(void)
 	console = rcu_dereference(tl_console);
 	if (console) {
 		/* All at once, for the printing takes its time. */
-		list_for_each_entry_rcu(session, &tl_sessions, list)
-			if (tl_to_be_dumped(session))
-				WRITE_ONCE(session->active, false);
 		list_for_each_entry_rcu(session, &tl_sessions, list) {
 			if (!tl_to_be_dumped(session))
 				continue;
+			if (READ_ONCE(session->active))
+				WRITE_ONCE(session->silenced, true);
+			WRITE_ONCE(session->active, false);
 			WRITE_ONCE(session->dumped, true);
+			WRITE_ONCE(session->unprinted, true);
+		}
+		/* Those, and no other that is started meanwhile: it would go on writing. */
+		list_for_each_entry_rcu(session, &tl_sessions, list) {
+			if (!READ_ONCE(session->unprinted))
+				continue;
 			tl_dump_session(console, session);
+			WRITE_ONCE(session->unprinted, false);
 		}
 	}
 	rcu_read_unlock();

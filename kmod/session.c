@@ -433,6 +433,8 @@ struct tl_instant tl_session_start(struct tl_session *session)
 	now = tl_clock_instant(session->tsc);
 	session->begun = now;
 	WRITE_ONCE(session->dumped, false);
+	WRITE_ONCE(session->silenced, false);
+	WRITE_ONCE(session->unprinted, false);
 	WRITE_ONCE(session->started, true);
 	/* Handlers that see the flag see the generation: a return's own check else. */
 	smp_store_release(&session->active, true);
@@ -477,7 +479,7 @@ struct tl_instant tl_session_sync(struct tl_session *session)
 	 */
 	smp_store_mb(session->triggered, false);
 	if (READ_ONCE(session->started) && !READ_ONCE(session->active) &&
-	    !READ_ONCE(session->dumped))
+	    !READ_ONCE(session->silenced))
 		WRITE_ONCE(session->triggered, true);
 	now = tl_clock_instant(session->tsc);
 	/* Somebody watches: soon matters. A record of the idle loop may still come late. */

@@ -193,6 +193,19 @@ TEST(ConsoleLog, SeveralDumpsByTurns) {
     EXPECT_EQ(items(log.dumps[1]), "S:other E:\x01");
 }
 
+// More than crashes make: each would cost memory.
+TEST(ConsoleLog, EndlesslyManyDumps) {
+    std::string text;
+    for (int i = 0; i < 300; i++) {
+        TestConsole dump(fmt::format("{:08x}.1", i));
+        dump.item('S', "one");
+        text += dump.text();
+    }
+    const ConsoleLog log = parse(text);
+    EXPECT_EQ(log.dumps.size(), 256U);
+    EXPECT_EQ(log.damaged, 44U);
+}
+
 TEST(ConsoleLog, WithoutNewlines) {
     const std::string line = small().lines[0];
     const ConsoleLog log =

@@ -240,7 +240,7 @@ TEST_F(Doctor, Signature) {
     for (const char* part :
          {"\nopenssl req -new -x509 ", "\nsudo mokutil --import MOK.der\n", "(mokutil --sb-state",
           "\nsudo /lib/modules/6.1.0-18-amd64/build/scripts/sign-file sha256 MOK.priv MOK.der "
-          "\"$(modinfo -n trapline)\"\n"})
+          "\"$(/sbin/modinfo -n trapline)\"\n"})
         EXPECT_NE(sign.find(part), std::string::npos) << part;
 
     system.modinfos[ko] = our_modinfo(std::string(vermagic) + "signer:         Somebody\n");

@@ -178,6 +178,32 @@ TEST_F(ReportConsole, SeveralDumpsInRealTime) {
     EXPECT_TRUE(contains(out, "1700000001.000000: vfs_read(0xa)")) << out;
 }
 
+// One that can't be shown, or isn't there any more, hides no other, and is told of.
+TEST_F(ReportConsole, ADamagedDumpBesidesAnother) {
+    TestConsole clockless = example("00000002.1");
+    clockless.lines.erase(clockless.lines.begin() + 6);
+    clockless.lines.erase(clockless.lines.begin());
+    EXPECT_EQ(run(example("00000001.1").text() + clockless.text(), {"--comm", "cat"}),
+              Error::failed);
+    EXPECT_EQ(out, first_line);
+    EXPECT_TRUE(contains(err, "log:00000002.1: it doesn't tell when it was recorded")) << err;
+    std::string ruins;
+    for (const std::string& line : example("00000003.1").lines)
+        ruins += line.substr(0, line.size() - 1) + "\n";
+    EXPECT_EQ(run(example().text() + ruins), Error::failed);
+    EXPECT_TRUE(contains(out, first_line)) << out;
+    EXPECT_TRUE(contains(err, "8 lines of a dump are damaged")) << err;
+    failure.clear();
+    TestConsole other = clockless;
+    for (std::string& line : other.lines) { // under another tag, with its sum
+        const std::size_t from = std::string_view(TL_CONSOLE_MARK).size();
+        const std::string text = "00000004.1" + line.substr(from + 10, line.size() - from - 10 - 9);
+        line = TL_CONSOLE_MARK + text + ' ' + console_sum(text);
+    }
+    EXPECT_EQ(run(clockless.text() + other.text()), Error::failed);
+    EXPECT_TRUE(contains(failure, "none of its dumps can be shown")) << failure;
+}
+
 // What no kernel prints.
 TEST_F(ReportConsole, HostileItems) {
     EventLayout wrong = call_layout();

@@ -5,13 +5,20 @@
 #include <optional>
 #include <string>
 
+#include "util/fd.h"
+
 namespace trapline {
 
-// Beside the tool, or installed for kernel `release`; of several the first. Whoever could put a
-// file there could replace the tool itself.
-std::optional<std::string> find_module_file(const std::string& release);
+struct ModuleFile {
+    std::string path;
+    UniqueFd file; // open for reading
+};
+
+// Beside the tool, or installed for kernel `release`; of several the first. A file that others
+// than root could have put there, or written to, is none.
+std::optional<ModuleFile> find_module_file(const std::string& release);
 
 // 0, or an errno: finit_module's.
-int insert_module_file(const std::string& path);
+int insert_module_file(const ModuleFile& module);
 
 } // namespace trapline

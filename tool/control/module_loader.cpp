@@ -97,7 +97,10 @@ bool module_file_gone(const std::string& release) {
 
 // modprobe's words for the kernel's answer, where they aren't the errno's own.
 std::string words_of(int error) {
-    return error == ENOENT ? "Unknown symbol" : strerrordesc_np(error);
+    if (error == ENOENT)
+        return "Unknown symbol";
+    const char* words = strerrordesc_np(error);
+    return words != nullptr ? words : fmt::format("error {}", error); // of the kernel alone
 }
 
 // Without modprobe, or what it looks things up in: an initramfs has neither, maybe.
@@ -105,16 +108,16 @@ bool load_file(ModprobeOutcome& outcome, const std::function<void(std::string_vi
     const LoadFailure failure = explain_modprobe(outcome).failure();
     if (failure != LoadFailure::no_modprobe && failure != LoadFailure::not_installed)
         return false;
-    const std::optional<std::string> path = find_module_file(outcome.release);
-    if (!path)
+    const std::optional<ModuleFile> module = find_module_file(outcome.release);
+    if (!module)
         return false;
-    const int error = insert_module_file(*path);
+    const int error = insert_module_file(*module);
     if (error == 0 && say)
-        say(fmt::format("trapline: loaded {}", *path));
+        say(fmt::format("trapline: loaded {}", module->path));
     if (error == 0 || error == EEXIST)
         return true;
     outcome.status = 1;
-    outcome.words = fmt::format("{}: {}", *path, words_of(error));
+    outcome.words = fmt::format("{}: {}", module->path, words_of(error));
     outcome.loader = "the kernel";
     outcome.file_gone = false;
     return false;
@@ -157,8 +160,9 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                       fmt::format("the running kernel {} has no loadable modules", release),
                       "boot a kernel with CONFIG_MODULES=y and CONFIG_KPROBES=y");
     if (outcome.status == 127)
-        return failed(LoadFailure::no_modprobe, "there is no modprobe on this machine",
-                      "install kmod, or put the module's file beside the tool: trapline.ko");
+        return failed(
+            LoadFailure::no_modprobe, "there is no modprobe on this machine",
+            "install kmod, or put trapline.ko beside the tool, where only root can write");
     // kmod's words, then busybox's.
     if (contains_any(words, {"Module trapline not found", "module trapline not found",
                              "can't change directory to"}))

@@ -28,6 +28,9 @@ constexpr std::uint32_t parts_max = (TL_CONSOLE_ITEM_MAX + TL_CONSOLE_PIECE - 1)
 constexpr std::size_t data_max = TL_CONSOLE_PIECE / 3 * 4;
 constexpr std::size_t sum_digits = 8;
 
+// Of a log: more are no crash's work. Each costs some memory, and is looked at for every event.
+constexpr std::size_t dumps_max = 256;
+
 // A line of a log that is longer is none: it is looked at in pieces.
 constexpr std::size_t line_max = std::size_t{64} << 10;
 
@@ -134,6 +137,8 @@ bool ConsoleLogParser::take(std::string_view text) {
 
     auto dump = dumps_.find(*tag);
     if (dump == dumps_.end()) {
+        if (tags_.size() == dumps_max)
+            return false;
         tags_.emplace_back(*tag);
         dump = dumps_.try_emplace(tags_.back()).first;
     }

@@ -90,10 +90,8 @@ void ConsoleReader::take_label(std::string_view bytes, TraceDescription& descrip
     if (bytes.size() < sizeof(std::uint16_t))
         return;
     const auto id = load<std::uint16_t>(bytes);
-    labelled_.resize(std::size_t{1} << 16);
-    if (labelled_[id])
+    if (!labelled_.insert(id).second)
         return;
-    labelled_[id] = true;
     try {
         EventLayout layout = parse_layout(bytes.substr(sizeof(id)));
         if (layout.id != id)

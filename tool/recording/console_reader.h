@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,8 @@ private:
     void report_missing(std::uint64_t expected);
 
     ConsoleDump dump_;
-    std::vector<bool> labelled_; // event ids
-    std::vector<Event> events_;  // by time; their fields lie in dump_
+    std::set<std::uint16_t> labelled_; // event ids
+    std::vector<Event> events_;        // by time; their fields lie in dump_
     std::size_t at_ = 0;
     bool session_known_ = false;
     std::uint64_t recorded_ = 0; // by the session

@@ -24,13 +24,17 @@ EventReader::EventReader(std::string path, Damage damage)
 void EventReader::describe(TraceDescription description) {
     description_ = std::move(description);
     clock_ = make_clock(description_);
-    layouts_.resize(TL_ID_MARK + 1);
-    for (const EventLayout& layout : description_.layouts)
+    // No larger than it must be: a log of a console may have many of these.
+    for (const EventLayout& layout : description_.layouts) {
+        if (layouts_.size() <= layout.id)
+            layouts_.resize(std::size_t{layout.id} + 1);
         layouts_[layout.id] = &layout;
-    layouts_[TL_ID_MARK] = &mark_layout();
+    }
 }
 
 const EventLayout* EventReader::layout(std::uint16_t id) const {
+    if (id == TL_ID_MARK)
+        return &mark_layout();
     return id < layouts_.size() ? layouts_[id] : nullptr;
 }
 

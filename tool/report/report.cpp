@@ -48,9 +48,13 @@ std::unique_ptr<OpenTrace> open_trace(const std::string& path, bool merged, cons
     }
 }
 
+struct Crashes {
+    std::vector<std::unique_ptr<OpenTrace>> traces;
+    bool damaged = false; // more than what the traces know of themselves
+};
+
 // What crashes printed into the log, a trace each.
-std::vector<std::unique_ptr<OpenTrace>> open_console(const std::string& path,
-                                                     const Wanted& wanted) {
+Crashes open_console(const std::string& path, const Wanted& wanted) {
     ConsoleLog log = read_console_log(path);
     const std::string name = path == "-" ? "standard input" : path;
     if (log.damaged != 0)
@@ -60,17 +64,29 @@ std::vector<std::unique_ptr<OpenTrace>> open_console(const std::string& path,
         throw Error(fmt::format("{}: there is no dump of trapline's in it{}", name,
                                 log.damaged == 0 ? "" : " that can be read"),
                     "the module prints one at an oops or a panic, while something is traced, if "
-                    "it has its parameter:\nmodprobe trapline dump_on_oops=200");
-    std::vector<std::unique_ptr<OpenTrace>> traces;
+                    "it has its parameter:\n"
+                    "echo 200 | sudo tee /sys/module/trapline/parameters/dump_on_oops");
+    Crashes crashes;
+    crashes.damaged = log.damaged != 0;
     const bool several = log.dumps.size() > 1;
     for (ConsoleDump& dump : log.dumps) {
         const std::string of = several ? fmt::format("{}:{}", name, dump.tag) : name;
         const auto make = [&](EventReader::Damage damage) {
             return std::make_unique<ConsoleReader>(of, std::move(dump), std::move(damage));
         };
-        traces.push_back(std::make_unique<OpenTrace>(of, make, several, wanted, say));
+        try {
+            crashes.traces.push_back(std::make_unique<OpenTrace>(of, make, several, wanted, say));
+        } catch (const Error& error) {
+            // One that can't be shown together with others must not hide them.
+            say(fmt::format("trapline: {}\n", error.what()));
+            crashes.damaged = true;
+        }
     }
-    return traces;
+    if (crashes.traces.empty())
+        throw Error(fmt::format("{}: none of its dumps can be shown", name),
+                    "of one alone the times are shown in ticks: grep '@TAG ' LOG | trapline report "
+                    "--console -");
+    return crashes;
 }
 
 class Report {
@@ -97,15 +113,19 @@ private:
     const ReportOptions& options_;
     OutputFile output_;
     std::vector<Shown> shown_; // in the order of the arguments
+    bool damaged_ = false;     // something besides them
     CsvColumns columns_;
     std::string text_;
 };
 
 Report::Report(const ReportOptions& options) : options_(options), output_({}) {
     const bool several = options.directories.size() > 1;
-    if (options.console)
-        for (std::unique_ptr<OpenTrace>& trace : open_console(*options.console, options.wanted))
+    if (options.console) {
+        Crashes crashes = open_console(*options.console, options.wanted);
+        damaged_ = crashes.damaged;
+        for (std::unique_ptr<OpenTrace>& trace : crashes.traces)
             shown_.emplace_back().trace = std::move(trace);
+    }
     for (const std::string& path : options.directories)
         shown_.emplace_back().trace = open_trace(path, several, options.wanted);
     std::vector<std::span<const EventLayout>> layouts;
@@ -224,7 +244,7 @@ int Report::run() {
         show_events();
         account();
     }
-    int status = 0;
+    int status = damaged_ ? Error::failed : 0;
     for (const Shown& shown : shown_) {
         if (!shown.trace->reader().damaged())
             continue;

@@ -23,7 +23,7 @@ std::string sign(std::string_view release) {
         "-keyout MOK.priv -outform DER -out MOK.der\n"
         "sudo mokutil --import MOK.der\n"
         "sudo /lib/modules/{}/build/scripts/sign-file sha256 MOK.priv MOK.der "
-        "\"$(modinfo -n trapline)\"\n"
+        "\"$(/sbin/modinfo -n trapline)\"\n"
         "or turn Secure Boot off in the firmware's settings (mokutil --sb-state tells whether it "
         "is on), and take module.sig_enforce and lockdown= off the kernel command line",
         release);
