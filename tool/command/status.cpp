@@ -32,9 +32,10 @@ constexpr const char* see_help = "see: trapline status --help";
 
 // All sessions but the one that asks.
 std::vector<SessionState> ask(Session& session) {
-    const Holders holders = find_holders();
+    const std::vector<SessionReport> reports = session.sessions();
+    const Holders holders = find_holders(); // whoever opens one later is not among the reports
     std::vector<SessionState> states;
-    for (const SessionReport& report : session.sessions()) {
+    for (const SessionReport& report : reports) {
         if (report.own)
             continue;
         auto probes = session.probes_of(report.number);
