@@ -11,6 +11,7 @@
 #include "fuzz.h"
 #include "recording/console_reader.h"
 #include "shared/console.h"
+#include "touch.h"
 #include "trace/fields.h"
 
 using namespace trapline;
@@ -51,21 +52,6 @@ ConsoleDump items(std::string_view bytes) {
         bytes.remove_prefix(std::min(3 + size, bytes.size()));
     }
     return dump;
-}
-
-// Touches every byte that a value is said to have.
-unsigned touch(const FieldValue& value) {
-    unsigned sum = 0;
-#ifdef TL_PLANTED_BUG
-    // Reads one byte too many of a kind of string that no seed has.
-    if (value.state == FieldValue::State::fault && !value.text.empty()) {
-        const std::vector<char> copy(value.text.begin(), value.text.end());
-        sum += static_cast<unsigned char>(copy.data()[copy.size()]);
-    }
-#endif
-    for (const char c : value.text)
-        sum += static_cast<unsigned char>(c);
-    return sum;
 }
 
 void read(ConsoleDump dump) {

@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "recording/stream_reader.h"
 #include "stream_layouts.h"
+#include "touch.h"
 #include "trace/fields.h"
 
 using namespace trapline;
@@ -21,21 +22,6 @@ UniqueFd stream_of(const std::uint8_t* data, std::size_t size) {
     MUST(ftruncate(file.get(), 0) == 0);
     MUST(pwrite(file.get(), data, size, 0) == static_cast<ssize_t>(size));
     return UniqueFd(dup(file.get()));
-}
-
-// Touches every byte that a value is said to have.
-unsigned touch(const FieldValue& value) {
-    unsigned sum = 0;
-#ifdef TL_PLANTED_BUG
-    // Reads one byte too many of a kind of string that no seed has.
-    if (value.state == FieldValue::State::fault && !value.text.empty()) {
-        const std::vector<char> copy(value.text.begin(), value.text.end());
-        sum += static_cast<unsigned char>(copy.data()[copy.size()]);
-    }
-#endif
-    for (const char c : value.text)
-        sum += static_cast<unsigned char>(c);
-    return sum;
 }
 
 const EventLayout& layout_of(const std::vector<EventLayout>& layouts, std::uint16_t id) {

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "output/output_file.h"
+#include "util/command_line.h"
 #include "util/escape.h"
 
 namespace trapline {
@@ -71,23 +72,8 @@ void warn_of_unknown(const Kallsyms& kallsyms, const Blacklist& blacklist) {
 } // namespace
 
 ListOptions parse_list_options(const std::vector<std::string>& arguments) {
-    po::options_description all;
-    all.add(shown_options()).add_options()("glob", po::value<std::vector<std::string>>());
-    po::positional_options_description positional;
-    positional.add("glob", -1);
-    po::variables_map given;
-    using namespace po::command_line_style;
-    try {
-        po::store(po::command_line_parser(arguments)
-                      .options(all)
-                      .positional(positional)
-                      .style(unix_style & ~allow_guessing)
-                      .run(),
-                  given);
-        po::notify(given);
-    } catch (const po::error& error) {
-        throw UsageError(error.what(), see_help);
-    }
+    const po::variables_map given =
+        parse_command_line(arguments, shown_options(), "glob", see_help);
     ListOptions options;
     options.help = given.count("help") != 0;
     options.all = given.count("all") != 0;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <sstream>
 
+#include "util/command_line.h"
 #include "util/error.h"
 #include "util/size.h"
 
@@ -114,22 +115,7 @@ void RunCommandLine::parse(const std::vector<std::string>& arguments) {
             throw UsageError("no COMMAND behind --", see_help_);
     }
 
-    po::options_description all;
-    all.add(options_).add_options()("probe", po::value<std::vector<std::string>>());
-    po::positional_options_description positional;
-    positional.add("probe", -1);
-    using namespace po::command_line_style;
-    try {
-        po::store(po::command_line_parser(ours)
-                      .options(all)
-                      .positional(positional)
-                      .style(unix_style & ~allow_guessing)
-                      .run(),
-                  given_);
-        po::notify(given_);
-    } catch (const po::error& error) {
-        throw UsageError(error.what(), see_help_);
-    }
+    given_ = parse_command_line(ours, options_, "probe", see_help_);
 }
 
 std::string RunCommandLine::value(const char* option) const {

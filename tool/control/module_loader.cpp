@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <initializer_list>
@@ -97,10 +96,7 @@ bool module_file_gone(const std::string& release) {
 
 // modprobe's words for the kernel's answer, where they aren't the errno's own.
 std::string words_of(int error) {
-    if (error == ENOENT)
-        return "Unknown symbol";
-    const char* words = strerrordesc_np(error);
-    return words != nullptr ? words : fmt::format("error {}", error); // of the kernel alone
+    return error == ENOENT ? "Unknown symbol" : errno_text(error);
 }
 
 // Without modprobe, or what it looks things up in: an initramfs has neither, maybe.

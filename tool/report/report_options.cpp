@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "shared/record.h"
+#include "util/command_line.h"
 #include "util/error.h"
 #include "util/escape.h"
 
@@ -141,32 +142,11 @@ ReportOptions::Form form(const po::variables_map& given) {
     return csv ? ReportOptions::Form::csv : ReportOptions::Form::text;
 }
 
-po::variables_map parse_words(const std::vector<std::string>& words) {
-    po::options_description all = visible_options();
-    all.add_options()("directory", po::value<std::vector<std::string>>());
-    po::positional_options_description positional;
-    positional.add("directory", -1);
-
-    using namespace po::command_line_style;
-    po::variables_map given;
-    try {
-        po::store(po::command_line_parser(words)
-                      .options(all)
-                      .positional(positional)
-                      .style(unix_style & ~allow_guessing)
-                      .run(),
-                  given);
-        po::notify(given);
-    } catch (const po::error& error) {
-        throw UsageError(error.what(), see_help);
-    }
-    return given;
-}
-
 } // namespace
 
 ReportOptions parse_report_options(const std::vector<std::string>& arguments) {
-    const po::variables_map given = parse_words(arguments);
+    const po::variables_map given =
+        parse_command_line(arguments, visible_options(), "directory", see_help);
     const auto words = [&](const char* name) {
         return given.count(name) ? given[name].as<std::vector<std::string>>()
                                  : std::vector<std::string>{};
