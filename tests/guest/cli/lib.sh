@@ -27,6 +27,7 @@ t() {
 		failed=$((failed + 1))
 		say "not ok $number - $1"
 		head -n 60 "$work/diagnostics" | cat -v | sed 's/^/# /'
+		killall -q -KILL trapline # what it left running would fail the next
 	fi
 	[ -z "$CLI_TIMES" ] || echo "# up $(cut -d' ' -f1 /proc/uptime)"
 }
@@ -72,8 +73,10 @@ trace() {
 	echo $? >status
 }
 
-# The same in the background; $tool is its process.
+# The same in the background; $tool is its process. The files are emptied before it starts:
+# what an earlier one said of itself must not be taken for its word.
 trace_background() {
+	: >out >err
 	timeout -s KILL 40 trapline trace "$@" >out 2>err </dev/null &
 	tool=$!
 }

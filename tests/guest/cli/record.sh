@@ -8,7 +8,8 @@ record() {
 	echo $? >status
 }
 
-record_background() {
+record_background() { # as trace_background
+	: >out >err
 	timeout -s KILL 60 trapline record "$@" >out 2>err </dev/null &
 	tool=$!
 }
