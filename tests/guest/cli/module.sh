@@ -70,6 +70,7 @@ held() {
 t "rmmod is refused under a trace, and works after it" held
 
 dump_parameter() {
+	modprobe trapline
 	local parameter=/sys/module/trapline/parameters/dump_on_oops
 	expect_is "at first" "$(cat $parameter)" 0
 	for good in 1 65536 200 0; do
