@@ -5,7 +5,7 @@
 # shellcheck disable=SC2154 # ko: module.sh, doctor-boot.sh
 
 doctor() { # into status, out and err
-	timeout -s KILL 40 trapline doctor >out 2>err </dev/null
+	timeout -s KILL 120 trapline doctor >out 2>err </dev/null
 	echo $? >status
 	expect_empty err
 	expect_every out '^(ok     |note   |problem|unknown)  [a-zA-Z ]{17}  [^ ]|^         [^ ]'

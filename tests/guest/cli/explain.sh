@@ -3,7 +3,7 @@
 # What trapline explain shows of the running kernel's text, by each technique.
 
 explain() { # ARGUMENT...: into status, out and err
-	timeout -s KILL 40 trapline explain "$@" >out 2>err </dev/null
+	timeout -s KILL 120 trapline explain "$@" >out 2>err </dev/null
 	echo $? >status
 }
 

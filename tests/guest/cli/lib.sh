@@ -69,7 +69,7 @@ clean_log() {
 
 # trace ARGUMENT...: into status, out and err. Nothing waits for ever.
 trace() {
-	timeout -s KILL 40 trapline trace "$@" >out 2>err </dev/null
+	timeout -s KILL 120 trapline trace "$@" >out 2>err </dev/null
 	echo $? >status
 }
 
@@ -77,7 +77,7 @@ trace() {
 # what an earlier one said of itself must not be taken for its word.
 trace_background() {
 	: >out >err
-	timeout -s KILL 40 trapline trace "$@" >out 2>err </dev/null &
+	timeout -s KILL 120 trapline trace "$@" >out 2>err </dev/null &
 	tool=$!
 }
 

@@ -3,7 +3,7 @@
 # `trapline list`: held against /proc/kallsyms, and against what the kernel takes.
 
 list_functions() { # ARGUMENT...: into status, out and err
-	timeout -s KILL 60 trapline list "$@" >out 2>err </dev/null
+	timeout -s KILL 120 trapline list "$@" >out 2>err </dev/null
 	echo $? >status
 }
 
@@ -146,14 +146,14 @@ hidden() {
 t "hidden addresses, an ordinary user: names, and what isn't known is said" hidden
 
 closed_pipe() {
-	(timeout -s KILL 60 trapline list 2>err; echo $? >status) | head -n 1 >out
+	(timeout -s KILL 120 trapline list 2>err; echo $? >status) | head -n 1 >out
 	expect_is lines "$(wc -l <out)" 1
 	expect_status 141
 	expect_empty err
-	(trap '' PIPE; timeout -s KILL 60 trapline list 2>err; echo $? >status) | head -n 1 >out
+	(trap '' PIPE; timeout -s KILL 120 trapline list 2>err; echo $? >status) | head -n 1 >out
 	expect_status 141
 	expect_empty err
-	timeout -s KILL 60 trapline list >/dev/full 2>err
+	timeout -s KILL 120 trapline list >/dev/full 2>err
 	expect_is status $? 125
 	expect_in err 'standard output.*No space left'
 }

@@ -4,7 +4,7 @@
 
 # stamped ARGUMENT...: a trace through a pipe to tl-stamp, which judges each line.
 stamped() {
-	{ timeout -s KILL 40 trapline trace "$@" 2>err; } | tl-stamp >out
+	{ timeout -s KILL 120 trapline trace "$@" 2>err; } | tl-stamp >out
 	echo $? >status
 	say "measured: $(cat out)"
 	expect_status 0

@@ -65,7 +65,7 @@ hostile_names() {
 t "hostile names: valid JSON, nothing raw in text" hostile_names
 
 hostile_terminal() {
-	timeout -s KILL 40 tl-pty trapline trace read_zero -- tl-comm >out
+	timeout -s KILL 120 tl-pty trapline trace read_zero -- tl-comm >out
 	# Without our own colours no escape is left.
 	sed -E "s/$(printf '\033')\\[[0-9;]*m//g" out | tr -d '\r' >plain
 	[ "$(grep -c "$(printf '\033')" plain)" = 0 ] || fail "an escape sequence reached the terminal"
@@ -81,7 +81,7 @@ pipe_closed() {
 	local begin end
 	begin=$(cut -d. -f1 /proc/uptime)
 	{
-		timeout -s KILL 40 trapline trace vfs_write 2>err
+		timeout -s KILL 120 trapline trace vfs_write 2>err
 		echo $? >status
 	} | head -n 5 >out &
 	until_true grep -q 'Ctrl-C ends' err
@@ -100,7 +100,7 @@ t "SIGPIPE: | head ends quietly, with the probes lifted" pipe_closed
 # Nothing more happens, so only the closed pipe itself can tell.
 pipe_closed_idle() {
 	{
-		timeout -s KILL 40 trapline trace read_zero 2>err
+		timeout -s KILL 120 trapline trace read_zero 2>err
 		echo $? >status
 	} | sleep 2
 	until_true [ -s status ]
@@ -118,10 +118,10 @@ t "the tool's own reads and writes are not traced" own_writes
 
 # Descriptor 1 must not become one of the tool's own.
 no_stdout() {
-	timeout -s KILL 40 trapline trace read_zero >&- 2>err -- tl-calls 3
+	timeout -s KILL 120 trapline trace read_zero >&- 2>err -- tl-calls 3
 	echo $? >status
 	expect_not_in err 'Invalid argument'
-	timeout -s KILL 40 trapline trace -o events read_zero >&- 2>err -- tl-calls 3
+	timeout -s KILL 120 trapline trace -o events read_zero >&- 2>err -- tl-calls 3
 	expect_is "lines" "$(lines events .)" 3
 	expect_sums
 }

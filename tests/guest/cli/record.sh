@@ -4,13 +4,13 @@
 
 # record ARGUMENT...: into status, out and err.
 record() {
-	timeout -s KILL 60 trapline record "$@" >out 2>err </dev/null
+	timeout -s KILL 120 trapline record "$@" >out 2>err </dev/null
 	echo $? >status
 }
 
 record_background() { # as trace_background
 	: >out >err
-	timeout -s KILL 60 trapline record "$@" >out 2>err </dev/null &
+	timeout -s KILL 120 trapline record "$@" >out 2>err </dev/null &
 	tool=$!
 }
 
@@ -18,7 +18,7 @@ recording() { until_true grep -qE 'trapline: recording .*Ctrl-C ends' err; }
 
 # report ARGUMENT...: into events and told; its status must be that of a whole recording.
 report() {
-	timeout -s KILL 60 trapline report "$@" >events 2>told </dev/null || fail "report: status $?: $(cat told)"
+	timeout -s KILL 120 trapline report "$@" >events 2>told </dev/null || fail "report: status $?: $(cat told)"
 }
 
 # ring_total TERM [DIR]: of the rings' totals in the metadata, summed.
@@ -47,7 +47,7 @@ t "record, report: the same lines, COMMAND's status, the accounting" plain
 
 same_text() {
 	# Both at once see the same calls; only durations may differ.
-	timeout -s KILL 60 trapline record -o rec read_zero >/dev/null 2>rec_err </dev/null &
+	timeout -s KILL 120 trapline record -o rec read_zero >/dev/null 2>rec_err </dev/null &
 	recorder=$!
 	until_true grep -q 'Ctrl-C ends' rec_err
 	trace -o traced read_zero -- tl-calls 200
@@ -115,7 +115,7 @@ in_the_way() {
 t "what is no recording is never moved or removed" in_the_way
 
 options_hold() {
-	record --strict -d 1 --entry read_zero vfs_open -- sh -c 'tl-calls 5; sleep 2; tl-calls 7; exit 6'
+	record --strict -d 2 --entry read_zero vfs_open -- sh -c 'tl-calls 5; sleep 4; tl-calls 7; exit 6'
 	expect_status 6
 	report --probe read_zero
 	expect_is "until -d" "$(lines events ': read_zero\(')" 5
@@ -154,7 +154,7 @@ t "3300 probes, most at one place" many_probes
 t "record takes trace's options, and refuses as it does" options_hold
 
 ctrl_c() {
-	timeout -s KILL 60 tl-pty --at started ^C sh -c 'trap : INT
+	timeout -s KILL 120 tl-pty --at started ^C sh -c 'trap : INT
 		trapline record read_zero -- sh -c "tl-calls 12; echo started; sleep 60"
 		echo "status $?"' >out
 	expect_in out 'status 130'
@@ -235,7 +235,7 @@ t "a recorder that is killed leaves what it has written" killed
 # The whole tool stands still while the rings fill up.
 stall() { # trace|record ARGUMENT...
 	rm -f go
-	timeout -s KILL 90 trapline "$@" -b 64K read_zero >out 2>err </dev/null -- \
+	timeout -s KILL 120 trapline "$@" -b 64K read_zero >out 2>err </dev/null -- \
 		sh -c 'touch ready; until [ -e go ]; do usleep 20000; done; tl-calls 60000 >&2; touch done; until [ -e end ]; do usleep 20000; done; tl-calls 100 >&2' &
 	tool=$!
 	until_true [ -e ready ]
@@ -550,7 +550,7 @@ marks() {
 t "trapline mark: in every stream that runs, in its place" marks
 
 mark_no_room() {
-	timeout -s KILL 60 trapline record -b 64K read_zero >out 2>err </dev/null &
+	timeout -s KILL 120 trapline record -b 64K read_zero >out 2>err </dev/null &
 	tool=$!
 	recording
 	kill -STOP "$(pidof trapline)"

@@ -3,7 +3,7 @@
 # `trapline status`: sessions that are known exactly, shown while they last.
 
 show_status() { # into status, shown and shown_err: out and err are a running trace's
-	timeout -s KILL 60 trapline status "$@" >shown 2>shown_err </dev/null
+	timeout -s KILL 120 trapline status "$@" >shown 2>shown_err </dev/null
 	echo $? >status
 }
 
@@ -51,7 +51,7 @@ two_sessions() {
 	trace_background -b 64K read_zero -- \
 		sh -c "kill -STOP \$PPID; tl-calls 20000 --cpu 1; touch ready; until [ -e go ]; do sleep 0.05; done; kill -CONT \$PPID"
 	until_true test -e ready
-	timeout -s KILL 60 trapline record --overwrite -b 128K -o rec write_null >rec_out 2>rec_err </dev/null &
+	timeout -s KILL 120 trapline record --overwrite -b 128K -o rec write_null >rec_out 2>rec_err </dev/null &
 	recorder=$!
 	until_true grep -q 'Ctrl-C ends' rec_err
 	show_status

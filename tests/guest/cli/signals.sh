@@ -3,7 +3,7 @@
 # How a trace ends: signals, time, the traced process.
 
 terminal_interrupt() {
-	timeout -s KILL 40 tl-pty --at started ^C sh -c 'trap : INT
+	timeout -s KILL 120 tl-pty --at started ^C sh -c 'trap : INT
 		trapline trace vfs_read -- sh -c "sleep 60 & echo \$! >sleeper; echo started; wait"
 		echo "status $?"' >out
 	expect_in out 'status 130'
@@ -19,7 +19,7 @@ group_interrupt() {
 		kill -INT -"$(cat leader)"
 	) &
 	# In the foreground: background jobs ignore SIGINT, and so would COMMAND.
-	timeout -s KILL 40 setsid sh -c 'echo $$ >leader; trap : INT; trapline trace vfs_read -- sleep 60; echo $? >status' >out 2>err
+	timeout -s KILL 120 setsid sh -c 'echo $$ >leader; trap : INT; trapline trace vfs_read -- sleep 60; echo $? >status' >out 2>err
 	expect_status 130
 	expect_sums
 	[ -z "$(pgrep_sleep "$(cat leader)")" ] || fail "sleep goes on"
@@ -37,7 +37,7 @@ PATH=$PATH:$work
 t "SIGINT to the process group ends both: 130" group_interrupt
 
 stubborn() {
-	timeout -s KILL 40 tl-pty --at started ^C --at again ^C sh -c 'trap : INT
+	timeout -s KILL 120 tl-pty --at started ^C --at again ^C sh -c 'trap : INT
 		trapline trace vfs_read -- sh -c "trap \"echo again\" INT; echo \$\$ >stubborn; echo started; while :; do sleep 1; done"
 		echo "status $?"' >out
 	expect_in out 'status 130'
@@ -82,7 +82,7 @@ duration() {
 	expect_sums
 	[ $((end - begin)) -ge 1 ] && [ $((end - begin)) -le 30 ] || fail "it took $((end - begin)) s"
 	# What COMMAND does after its time is not traced; its status counts.
-	trace -d 0.5 -o events read_zero -- sh -c 'tl-calls 5; sleep 1; tl-calls 7; exit 6'
+	trace -d 2 -o events read_zero -- sh -c 'tl-calls 5; sleep 4; tl-calls 7; exit 6'
 	expect_status 6
 	expect_is "lines" "$(lines events .)" 5
 }
@@ -128,7 +128,7 @@ t "a reader that stalls delays neither the end nor a signal" stalled_reader
 
 fifo_nobody_opens() {
 	mkfifo fifo
-	timeout -s KILL 40 trapline trace vfs_read -o fifo 2>err </dev/null &
+	timeout -s KILL 120 trapline trace vfs_read -o fifo 2>err </dev/null &
 	tool=$!
 	sleep 1
 	kill -TERM $tool
