@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <poll.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "command/open_session.h"
 #include "output/accounting.h"
 #include "trace/ctf_metadata.h"
+#include "util/kernel_name.h"
 #include "util/size.h"
 
 namespace trapline {
@@ -21,10 +21,9 @@ namespace trapline {
 namespace {
 
 KernelIdentity running_kernel() {
-    KernelIdentity kernel;
-    utsname name{};
-    if (uname(&name) == 0)
-        kernel = {name.sysname, name.release, name.version, name.machine, name.nodename, {}};
+    const utsname name = kernel_name();
+    KernelIdentity kernel = {name.sysname, name.release,  name.version,
+                             name.machine, name.nodename, {}};
     std::ifstream("/proc/sys/kernel/random/boot_id") >> kernel.boot_id;
     return kernel;
 }

@@ -449,7 +449,7 @@ AbiError::AbiError(std::uint32_t module_abi)
     : Error(fmt::format("this tool speaks ABI {}, the loaded module ABI {}", TRAPLINE_ABI,
                         module_abi),
             fmt::format("reload the module: {}; where that doesn't help: trapline doctor",
-                        remedy::reload)),
+                        remedy::reload_installed)),
       module_abi_(module_abi) {}
 
 void check_abi(std::uint32_t module_abi) {
