@@ -102,6 +102,15 @@ TEST_F(ReportConsole, OtherForms) {
     EXPECT_TRUE(contains(out, "newest 3 of 1234")) << out;
 }
 
+// An oops' dump that a panic has begun anew is shown once.
+TEST_F(ReportConsole, TakenOverByAPanic) {
+    TestConsole first = example();
+    first.lines.resize(5);
+    EXPECT_EQ(run(first.text() + example("0badcafe.1.2").text()), 0);
+    EXPECT_EQ(out, std::string(first_line) + second_line + third_line);
+    EXPECT_EQ(err, "trapline: these are the newest 3 of 1234 recorded events\n");
+}
+
 TEST_F(ReportConsole, DroppedRecordsAreTold) {
     TestConsole console;
     console.item('S', TestConsole::session(10, 4));

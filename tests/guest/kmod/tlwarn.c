@@ -5,9 +5,10 @@
  */
 #include <linux/bug.h>
 #include <linux/compiler.h>
-#include <linux/delay.h>
 #include <linux/kprobes.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/processor.h>
 #include <linux/string.h>
 
 static char *what = "warn";
@@ -16,12 +17,16 @@ MODULE_PARM_DESC(what, "warn, bug, oops or none");
 
 static char *after;
 module_param(after, charp, 0444);
-MODULE_PARM_DESC(after, "panic 200 ms after this function has returned for the first time");
+MODULE_PARM_DESC(after, "panic 700 ms after this function has returned for the first time");
 
 /* The other CPUs go on meanwhile. */
 static int tlwarn_returned(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	mdelay(200);
+	u64 begun = ktime_get_mono_fast_ns();
+
+	/* Not mdelay(): emulated CPUs are slower than they were when its loops were counted. */
+	while (ktime_get_mono_fast_ns() - begun < 700 * NSEC_PER_MSEC)
+		cpu_relax();
 	panic("tlwarn: planted panic after %s", after);
 }
 
@@ -32,8 +37,12 @@ static int __init tlwarn_init(void)
 	int *nowhere = NULL;
 
 	if (after) {
+		int error;
+
 		tlwarn_probe.kp.symbol_name = after;
-		return register_kretprobe(&tlwarn_probe);
+		error = register_kretprobe(&tlwarn_probe);
+		if (error)
+			return error;
 	}
 	OPTIMIZER_HIDE_VAR(nowhere);
 	if (!strcmp(what, "warn"))
