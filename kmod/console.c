@@ -8,6 +8,11 @@
  *
  * A session that was dumped records nothing more until it is started anew: what led to the
  * crash stays in its rings too. See shared/console.h for the lines.
+ *
+ * A panic may come while an oops is being printed, on another CPU or in here. It takes over:
+ * what was not printed to its end is printed anew, under a tag of its own. That it never waits
+ * for the other CPU, which may be stopped anywhere, each has its own memory, and all that they
+ * share are single words of the sessions. The other CPU, if it still runs, prints nothing more.
  */
 #include <linux/bitmap.h>
 #include <linux/delay.h>
@@ -40,6 +45,7 @@ struct tl_newest {
 
 /* All the memory that a dump needs. */
 struct tl_console {
+	bool gives_way;		/* to a panic */
 	unsigned int room;	/* records */
 	unsigned int count;
 	u32 sequence;		/* of the next line */
@@ -50,11 +56,18 @@ struct tl_console {
 	struct tl_newest newest[];	/* a heap, the oldest first */
 };
 
-static struct tl_console __rcu *tl_console;	/* NULL: off */
+/* Whose dump it is. The kernel has one oops at a time, and one panic ever. */
+enum tl_crash {
+	TL_OOPS,
+	TL_PANIC,
+	TL_CRASHES
+};
+
+static struct tl_console __rcu *tl_consoles[TL_CRASHES];	/* NULL: off */
 static unsigned int tl_dump_on_oops;
 static bool tl_console_ready;			/* between init and exit */
 static DEFINE_MUTEX(tl_console_lock);		/* who changes them */
-static atomic_t tl_console_dumping;
+static atomic_t tl_console_dumping[TL_CRASHES];
 
 /* A record taken apart. */
 struct tl_parsed {
@@ -268,13 +281,19 @@ static char *tl_base64(char *to, const u8 *bytes, u32 n)
 	return to;
 }
 
+/* Whether a panic has taken over: then this dump ends where it is. */
+static bool tl_taken_over(const struct tl_console *console)
+{
+	return console->gives_way && atomic_read(&tl_console_dumping[TL_PANIC]);
+}
+
 /* Prints the first @size bytes of console->item. */
 static void tl_print_item(struct tl_console *console, char kind, u32 size)
 {
 	u32 parts = DIV_ROUND_UP(size, TL_CONSOLE_PIECE);
 	u32 part;
 
-	for (part = 0; part < parts; part++) {
+	for (part = 0; part < parts && !tl_taken_over(console); part++) {
 		char *line = console->line;
 		u32 from = part * TL_CONSOLE_PIECE;
 		char *end = line;
@@ -389,6 +408,17 @@ static void tl_console_settle(struct tl_session *session)
 	}
 }
 
+static void tl_make_tag(struct tl_console *console, struct tl_session *session)
+{
+	u8 number = READ_ONCE(session->dumps) + 1;
+	int length = scnprintf(console->tag, sizeof(console->tag), "%08x.%u", (u32)session->id,
+			       session->generation);
+
+	WRITE_ONCE(session->dumps, number);
+	if (number > 1)
+		scnprintf(console->tag + length, sizeof(console->tag) - length, ".%u", number);
+}
+
 static void tl_dump_session(struct tl_console *console, struct tl_session *session)
 {
 	u32 printed = 0;
@@ -399,8 +429,7 @@ static void tl_dump_session(struct tl_console *console, struct tl_session *sessi
 	console->count = 0;
 	console->sequence = 0;
 	bitmap_zero(console->ids, TL_ID_MAX + 1);
-	scnprintf(console->tag, sizeof(console->tag), "%08x.%u", (u32)session->id,
-		  session->generation);
+	tl_make_tag(console, session);
 	for_each_possible_cpu(cpu) {
 		touch_nmi_watchdog();
 		tl_collect_ring(console, session, cpu);
@@ -412,7 +441,7 @@ static void tl_dump_session(struct tl_console *console, struct tl_session *sessi
 			__set_bit(console->newest[i].id, console->ids);
 	tl_print_session(console, session);
 	tl_print_labels(console, session);
-	while (console->count) {
+	while (console->count && !tl_taken_over(console)) {
 		struct tl_newest newest = tl_heap_take(console);
 
 		printed += tl_print_record(console, session, &newest);
@@ -420,7 +449,10 @@ static void tl_dump_session(struct tl_console *console, struct tl_session *sessi
 	tl_print_session(console, session);	/* again: nothing can be read without it */
 	tl_put_u32(console->item, printed);
 	tl_print_item(console, TL_CONSOLE_END, sizeof(u32));
+	if (tl_taken_over(console))
+		return;
 	pr_emerg("trapline: session %s records nothing more\n", console->tag);
+	WRITE_ONCE(session->unprinted, false);
 }
 
 static bool tl_to_be_dumped(struct tl_session *session)
@@ -430,49 +462,59 @@ static bool tl_to_be_dumped(struct tl_session *session)
 	       !READ_ONCE(session->dumped);
 }
 
-/* One at a time: an oops in here, or on another CPU meanwhile, is not dumped. */
-static void tl_console_dump(void)
+static void tl_console_silence(struct tl_session *session)
+{
+	if (READ_ONCE(session->active))
+		WRITE_ONCE(session->silenced, ktime_get_mono_fast_ns());
+	WRITE_ONCE(session->active, false);
+	WRITE_ONCE(session->dumped, true);
+	WRITE_ONCE(session->unprinted, true);
+}
+
+static void tl_console_dump_all(struct tl_console *console)
 {
 	struct tl_session *session;
+
+	/* All at once, for the printing takes its time. */
+	list_for_each_entry_rcu(session, &tl_sessions, list)
+		if (tl_to_be_dumped(session))
+			tl_console_silence(session);
+	/* Those, and no other that is started meanwhile: it would go on writing. */
+	list_for_each_entry_rcu(session, &tl_sessions, list) {
+		if (tl_taken_over(console))
+			return;
+		if (READ_ONCE(session->unprinted))
+			tl_dump_session(console, session);
+	}
+}
+
+/* Of each crash one at a time: an oops in here, or behind a panic, is not dumped. */
+static void tl_console_dump(enum tl_crash crash)
+{
 	struct tl_console *console;
 
-	if (atomic_cmpxchg(&tl_console_dumping, 0, 1))
+	if (atomic_cmpxchg(&tl_console_dumping[crash], 0, 1))
 		return;
 	rcu_read_lock();
-	console = rcu_dereference(tl_console);
-	if (console) {
-		/* All at once, for the printing takes its time. */
-		list_for_each_entry_rcu(session, &tl_sessions, list) {
-			if (!tl_to_be_dumped(session))
-				continue;
-			if (READ_ONCE(session->active))
-				WRITE_ONCE(session->silenced, true);
-			WRITE_ONCE(session->active, false);
-			WRITE_ONCE(session->dumped, true);
-			WRITE_ONCE(session->unprinted, true);
-		}
-		/* Those, and no other that is started meanwhile: it would go on writing. */
-		list_for_each_entry_rcu(session, &tl_sessions, list) {
-			if (!READ_ONCE(session->unprinted))
-				continue;
-			tl_dump_session(console, session);
-			WRITE_ONCE(session->unprinted, false);
-		}
-	}
+	console = rcu_dereference(tl_consoles[crash]);
+	if (console && !tl_taken_over(console))
+		tl_console_dump_all(console);
 	rcu_read_unlock();
-	atomic_set(&tl_console_dumping, 0);
+	/* Nothing comes after a panic. */
+	if (crash == TL_OOPS)
+		atomic_set(&tl_console_dumping[crash], 0);
 }
 
 static int tl_console_die(struct notifier_block *block, unsigned long event, void *data)
 {
 	if (event == DIE_OOPS)
-		tl_console_dump();
+		tl_console_dump(TL_OOPS);
 	return NOTIFY_DONE;
 }
 
 static int tl_console_panic(struct notifier_block *block, unsigned long event, void *data)
 {
-	tl_console_dump();
+	tl_console_dump(TL_PANIC);
 	return NOTIFY_DONE;
 }
 
@@ -490,21 +532,27 @@ static struct notifier_block tl_panic_block = {
 /* From now on for @records; 0: for none. */
 static int tl_console_resize(unsigned int records)
 {
-	struct tl_console *console = NULL;
-	struct tl_console *old;
+	struct tl_console *consoles[TL_CRASHES] = {};
+	unsigned int i;
 
 	lockdep_assert_held(&tl_console_lock);
-	if (records) {
-		console = vzalloc(struct_size(console, newest, records));
-		if (!console)
+	for (i = 0; records && i < TL_CRASHES; i++) {
+		consoles[i] = vzalloc(struct_size(consoles[i], newest, records));
+		if (!consoles[i]) {
+			while (i--)
+				vfree(consoles[i]);
 			return -ENOMEM;
-		console->room = records;
+		}
+		consoles[i]->room = records;
+		consoles[i]->gives_way = i == TL_OOPS;
 	}
-	old = rcu_replace_pointer(tl_console, console, lockdep_is_held(&tl_console_lock));
-	if (old) {
+	for (i = 0; i < TL_CRASHES; i++)
+		consoles[i] = rcu_replace_pointer(tl_consoles[i], consoles[i],
+						  lockdep_is_held(&tl_console_lock));
+	if (consoles[TL_OOPS])
 		synchronize_rcu();
-		vfree(old);
-	}
+	for (i = 0; i < TL_CRASHES; i++)
+		vfree(consoles[i]);
 	return 0;
 }
 

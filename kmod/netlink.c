@@ -432,9 +432,18 @@ static int tl_probe_add(struct tl_session *session, struct nlattr **attrs, u16 i
 		return PTR_ERR(*probe);
 	}
 	tl_probe_begin(*probe);
+	/* First: a session that is started records it from then on, and a crash may come. */
 	xa_store(&session->probes, id, *probe, GFP_KERNEL_ACCOUNT);
 	session->planted++;
-	return 0;
+	error = tl_probe_arm(*probe, text);
+	if (!error)
+		return 0;
+	xa_erase(&session->probes, id);
+	session->planted--;
+	/* That waits for a crash's dump which has found it. */
+	tl_probes_lift(probe, 1);
+	tl_probe_free(*probe);
+	return error;
 }
 
 static int tl_put_verdict(struct sk_buff *reply, u16 id, int error, u64 address, const char *text)

@@ -157,7 +157,7 @@ static void tl_probe_collect_instances(struct tl_probe *probe)
 #endif
 }
 
-/* Registered disarmed, so that the site is read as it was found; then armed. */
+/* Disarmed: nothing hits it yet. */
 static int tl_probe_register(struct tl_probe *probe)
 {
 	struct kprobe *kp = tl_probe_kprobe(probe);
@@ -212,14 +212,12 @@ static int tl_probe_register(struct tl_probe *probe)
 	if (!probe->address)
 		probe->address = (u64)kp->addr - (probe->offset || into < 0 ? 0 : into);
 	/* The kernel doesn't ask whether that is outside of the function. */
-	if (probe->offset && into >= 0 && into != probe->offset)
-		return -ERANGE;
-	return tl_site_arm(kp, &probe->before);
+	return probe->offset && into >= 0 && into != probe->offset ? -ERANGE : 0;
 }
 
 /*
- * Plants what @request wants, to be added to @session by the caller. On failure an
- * ERR_PTR, nothing left behind, and @text (TL_TEXT_SIZE) says why.
+ * Plants what @request wants, disarmed, for the caller to add it to @session and arm it then.
+ * On failure an ERR_PTR, nothing left behind, and @text (TL_TEXT_SIZE) says why.
  */
 struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_probe_request *request,
 				char *text)
@@ -263,6 +261,19 @@ struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_prob
 fail:
 	tl_probe_free(probe);
 	return ERR_PTR(error);
+}
+
+/*
+ * Arms a probe that is in its session: who finds a record of it finds the probe. The site is
+ * read before, as it was found. On failure @text says why, and the probe is as it was planted.
+ */
+int tl_probe_arm(struct tl_probe *probe, char *text)
+{
+	int error = tl_site_arm(tl_probe_kprobe(probe), &probe->before);
+
+	if (error)
+		tl_probe_refusal(probe, error, text);
+	return error;
 }
 
 /* Lifts @count probes of one kind family, those that are planted; they can be few. */

@@ -91,6 +91,7 @@ struct tl_probe_request {
 
 struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_probe_request *request,
 				char *text);
+int tl_probe_arm(struct tl_probe *probe, char *text);
 void tl_probes_lift(struct tl_probe **probes, unsigned int count);
 void tl_probe_free(struct tl_probe *probe);
 void tl_probe_begin(struct tl_probe *probe);

@@ -433,8 +433,9 @@ struct tl_instant tl_session_start(struct tl_session *session)
 	now = tl_clock_instant(session->tsc);
 	session->begun = now;
 	WRITE_ONCE(session->dumped, false);
-	WRITE_ONCE(session->silenced, false);
+	WRITE_ONCE(session->silenced, 0);
 	WRITE_ONCE(session->unprinted, false);
+	WRITE_ONCE(session->dumps, 0);
 	WRITE_ONCE(session->started, true);
 	/* Handlers that see the flag see the generation: a return's own check else. */
 	smp_store_release(&session->active, true);

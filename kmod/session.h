@@ -33,8 +33,9 @@ struct tl_session {
 	bool triggered;			/* handlers set it: a trigger was hit */
 	bool started;			/* by START, until STOP */
 	bool dumped;			/* a crash has ended the run: see console.c */
-	bool silenced;			/* ... and nothing else had before */
 	bool unprinted;			/* ... and its records are still to be printed */
+	u8 dumps;			/* that were begun of this run: two, if one took over */
+	u64 silenced;			/* when a crash ended what nothing else had: ns; 0: no */
 	bool wake_chunks;		/* wake pollers for finished chunks only */
 	bool closed;			/* nothing is left of it but these words */
 	struct kref held;		/* by its file, and by dumps of others */

@@ -8,7 +8,8 @@
  *
  *   trapline: @TAG SEQUENCE KIND PART/PARTS DATA SUM
  *
- *   TAG       8 hexadecimal digits of the session's id, a point, the number of its run
+ *   TAG       8 hexadecimal digits of the session's id, a point, the number of its run; where
+ *             a panic has begun that run's dump anew, another point and a 2
  *   SEQUENCE  the line's number in the dump, from 0
  *   KIND      the item's, a letter: see below
  *   PART      of the item, from 1: its lines have SEQUENCEs in a row

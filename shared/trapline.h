@@ -234,6 +234,7 @@ enum trapline_session_attr {
 	TRAPLINE_S_OWN,			/* flag: the asker's session */
 	TRAPLINE_S_OVERWRITE,		/* flag: a flight recorder */
 	TRAPLINE_S_NUMBER,		/* u32, from 1; none is used twice while the module is loaded */
+	TRAPLINE_S_SILENCED,		/* u64, ns of CLOCK_MONOTONIC: a crash's dump ended the run then */
 	__TRAPLINE_S_AFTER_LAST
 };
 

@@ -1,39 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 // A kernel's log, whatever it is: what is found in it is used as `trapline report` does, and
-// gives events that are what their layouts say. The input's first byte chooses: a log, in which
-// sums of dashes are made right ones; or the items of a dump, each behind its kind and length.
-#include <algorithm>
-#include <fmt/format.h>
+// gives events that are what their layouts say. See console_input.h for the input.
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "console_input.h"
 #include "fuzz.h"
 #include "recording/console_reader.h"
-#include "shared/console.h"
 #include "touch.h"
 #include "trace/fields.h"
 
 using namespace trapline;
+using namespace trapline::fuzz;
 
 namespace {
-
-// Who guesses sums finds nothing else.
-std::string with_sums(std::string_view log) {
-    constexpr std::string_view mark = TL_CONSOLE_MARK;
-    constexpr std::string_view dashes = " --------";
-    std::string out(log);
-    for (std::size_t at = out.find(mark); at != std::string::npos; at = out.find(mark, at)) {
-        at += mark.size();
-        const std::size_t end = out.find(dashes, at);
-        if (end == std::string::npos)
-            break;
-        const auto* text = reinterpret_cast<const __u8*>(out.data() + at);
-        const std::uint32_t sum = tl_checksum(text, static_cast<__u32>(end - at));
-        out.replace(end + 1, dashes.size() - 1, fmt::format("{:08x}", sum));
-    }
-    return out;
-}
 
 ConsoleLog parse(const std::string& log) {
     ConsoleLogParser parser;
@@ -41,17 +21,6 @@ ConsoleLog parse(const std::string& log) {
     parser.add(std::string_view(log).substr(0, half));
     parser.add(std::string_view(log).substr(half));
     return parser.finish();
-}
-
-ConsoleDump items(std::string_view bytes) {
-    ConsoleDump dump;
-    while (bytes.size() >= 3) {
-        const std::size_t size = static_cast<std::uint8_t>(bytes[1]) |
-                                 static_cast<std::size_t>(static_cast<std::uint8_t>(bytes[2])) << 8;
-        dump.items.push_back({bytes[0], std::string(bytes.substr(3, size))});
-        bytes.remove_prefix(std::min(3 + size, bytes.size()));
-    }
-    return dump;
 }
 
 void read(ConsoleDump dump) {
@@ -88,8 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0)
         return 0;
     const std::string_view input(reinterpret_cast<const char*>(data + 1), size - 1);
-    if (data[0] == 'I') {
-        read(items(input));
+    if (data[0] == as_items) {
+        read(items_in(input));
         return 0;
     }
     const ConsoleLog log = parse(with_sums(input));

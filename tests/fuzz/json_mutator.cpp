@@ -1,89 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 // Changes values in a description instead of characters, so that most of what is tried gets
 // past the JSON parser. For libFuzzer alone.
-#include <algorithm>
-#include <array>
 #include <cstring>
-#include <nlohmann/json.hpp>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "fuzz.h"
+#include "json_values.h"
 #include "trace/description.h"
 #include "util/error.h"
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max);
-
 using namespace trapline;
-using Json = nlohmann::ordered_json;
+using namespace trapline::fuzz;
 
 namespace {
 
-using Random = std::minstd_rand;
-
 constexpr std::string_view begin = "\n/* trapline: ";
 constexpr std::string_view end = "*/";
-
-void collect(Json& value, std::vector<Json*>& all) {
-    all.push_back(&value);
-    if (value.is_structured()) {
-        for (Json& element : value)
-            collect(element, all);
-    }
-}
-
-std::uint64_t interesting(std::uint64_t number, Random& random) {
-    switch (random() % 5) {
-    case 0:
-        return number + 1;
-    case 1:
-        return number - 1;
-    case 2:
-        return std::uint64_t{1} << random() % 64;
-    case 3:
-        return (std::uint64_t{1} << random() % 64) - 1;
-    default:
-        return random() % 70000;
-    }
-}
-
-std::string mutated(std::string text) {
-    constexpr std::size_t room = 16;
-    const std::size_t size = text.size();
-    text.resize(size + room);
-    text.resize(LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(text.data()), size, text.size()));
-    return text;
-}
-
-void erase_one(Json& container, Random& random) {
-    auto at = container.begin();
-    std::advance(at, random() % container.size());
-    container.erase(at);
-}
-
-void change(Json& value, const std::vector<Json*>& all, Random& random) {
-    // A copy first: what it is copied from may lie inside of it.
-    const Json other = *all[random() % all.size()];
-    const auto choice = random() % 4;
-    if (choice == 0)
-        value = other;
-    else if (value.is_number_unsigned())
-        value = interesting(value.get<std::uint64_t>(), random);
-    else if (value.is_string())
-        value = mutated(value.get<std::string>());
-    else if (value.is_boolean())
-        value = !value.get<bool>();
-    else if (value.is_structured() && !value.empty() && choice == 1)
-        erase_one(value, random);
-    else if (value.is_array() && !value.empty() && choice == 2)
-        value.push_back(value[random() % value.size()]);
-    else if (value.is_array())
-        value.push_back(other);
-    else
-        value = nullptr;
-}
 
 bool accepted(const std::string& json) {
     try {
@@ -124,14 +57,9 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
     Json document = to_change(text.substr(json, to - json), random);
     if (document.is_discarded())
         return LLVMFuzzerMutate(data, size, max);
-    for (auto times = random() % 3 + 1; times > 0; times--) {
-        std::vector<Json*> all;
-        collect(document, all);
-        change(*all[random() % all.size()], all, random);
-    }
-    const std::string out =
-        text.substr(0, json) +
-        document.dump(-1, ' ', random() % 2 == 0, Json::error_handler_t::replace) + text.substr(to);
+    for (auto times = random() % 3 + 1; times > 0; times--)
+        change_one_value(document, random);
+    const std::string out = text.substr(0, json) + text_of(document, random) + text.substr(to);
     if (out.size() > max)
         return LLVMFuzzerMutate(data, size, max);
     std::memcpy(data, out.data(), out.size());

@@ -12,6 +12,7 @@
 
 #include "../unit/console_fixture.h"
 #include "../unit/ring_fixture.h"
+#include "console_input.h"
 #include "fuzz.h"
 #include "recording/packet.h"
 #include "stream_layouts.h"
@@ -139,8 +140,7 @@ Seeds metadata_seeds() {
     return seeds;
 }
 
-// A dump's items: their kinds and bytes.
-std::vector<std::pair<char, std::string>> dump_items() {
+std::vector<ConsoleItem> dump_items() {
     const std::vector<EventLayout> layouts = fuzz::stream_layouts()[2];
     const Bytes call = number_field(5) + Bytes{1, 0, 0, 0, 1, 0, 0, 0} + number_field(100) +
                        Bytes{9, 0, 0, 0} + string_field("one") + string_field("", TL_STR_NULL);
@@ -159,10 +159,10 @@ std::string dump_log(bool dashes) {
     for (const auto& [kind, bytes] : dump_items())
         console.item(kind, bytes);
     console.item('R', std::string(TL_CONSOLE_PIECE + 1, 'x'));
-    std::string text = "L";
+    std::string text(1, fuzz::as_log);
     for (std::string& line : console.lines) {
         if (dashes)
-            line.replace(line.size() - 8, 8, "--------");
+            line.replace(line.size() - fuzz::no_sum.size(), fuzz::no_sum.size(), fuzz::no_sum);
         text += "[    1.234567] " + line + "\r\n";
     }
     return text;
@@ -173,13 +173,7 @@ Seeds console_seeds() {
     seeds["log"] = dump_log(false);
     seeds["dashes"] = dump_log(true);
     seeds["cut"] = dump_log(true).substr(0, 900);
-    std::string& items = seeds["items"];
-    items = "I";
-    for (const auto& [kind, bytes] : dump_items())
-        items += kind +
-                 std::string{static_cast<char>(bytes.size() & 0xff),
-                             static_cast<char>(bytes.size() >> 8)} +
-                 bytes;
+    seeds["items"] = fuzz::input_of(dump_items());
     return seeds;
 }
 

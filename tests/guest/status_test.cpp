@@ -292,6 +292,34 @@ TEST(Status, AFunctionsOwnJumpIsNoTrap) {
     EXPECT_EQ(technique(), TRAPLINE_BREAKPOINT);
 }
 
+// It is in the session before it is armed: what fails then is gone again, and its id free.
+TEST(Status, AProbeThatCannotBeArmedLeavesNothing) {
+    Session session;
+    SessionConfig config;
+    config.ring_size = TRAPLINE_RING_MIN;
+    session.configure(config);
+    session.start();
+    const std::vector<ProbeRequest> requests = {entry_of(1, "acpi_get_handle"),
+                                                call_of(2, "acpi_get_handle"),
+                                                return_of(3, "acpi_get_handle")};
+    ASSERT_TRUE(write_file("/sys/kernel/debug/kprobes/enabled", "0"));
+    for (int turn = 0; turn < 50; turn++) {
+        for (const Verdict& verdict : session.add_probes(requests)) {
+            EXPECT_EQ(verdict.error, EOPNOTSUPP) << verdict.text;
+            EXPECT_NE(verdict.text.find("switched off"), std::string::npos) << verdict.text;
+        }
+    }
+    EXPECT_TRUE(session.probes().empty());
+    EXPECT_EQ(own_report(session).probes, 0U);
+    EXPECT_TRUE(planted().empty());
+    ASSERT_TRUE(write_file("/sys/kernel/debug/kprobes/enabled", "1"));
+    for (const Verdict& verdict : session.add_probes(requests))
+        EXPECT_EQ(verdict.error, 0) << verdict.text;
+    EXPECT_EQ(session.probes().size(), 3U);
+    EXPECT_EQ(own_report(session).probes, 3U);
+    session.stop();
+}
+
 TEST(Status, ADumpThatNobodyReceivesKeepsNoSession) {
     const std::vector<ProbeRequest> requests = many_probes();
     ASSERT_EQ(requests.size(), many);

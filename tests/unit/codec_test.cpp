@@ -125,6 +125,7 @@ Message session_answer() {
         add<std::uint64_t>(m.get(), TRAPLINE_S_RECORDED, 1ULL << 40);
         add<std::uint64_t>(m.get(), TRAPLINE_S_LOST, 5);
         add<std::uint32_t>(m.get(), TRAPLINE_S_NUMBER, 77);
+        add<std::uint64_t>(m.get(), TRAPLINE_S_SILENCED, 12'345'678'901);
     });
     return m;
 }
@@ -304,6 +305,7 @@ TEST(CodecParse, ClockGeometrySession) {
     EXPECT_EQ(session.ring_size, 65536U);
     EXPECT_EQ(session.recorded, 1ULL << 40);
     EXPECT_EQ(session.lost, 5U);
+    EXPECT_EQ(session.silenced_ns, 12'345'678'901U);
 }
 
 TEST(CodecParse, Site) {

@@ -112,13 +112,17 @@ TEST(ConsoleLog, DamagedAnywhere) {
 
 // Right sums around what is no line of a dump.
 TEST(ConsoleLog, NonsenseWithItsSum) {
-    for (const char* text :
-         {"0badcafe.1 0 S 1/1 AAAA", "0badcafe 0 S 1/1 AAAA", "0badcafe. 0 S 1/1 AAAA",
-          "0badcaf.1 0 S 1/1 AAAA", "0badcafe.1 4294967296 S 1/1 AAAA", "0badcafe.1 -1 S 1/1 AAAA",
-          "0badcafe.1 0 SS 1/1 AAAA", "0badcafe.1 0  1/1 AAAA", "0badcafe.1 0 S 0/1 AAAA",
-          "0badcafe.1 0 S 2/1 AAAA", "0badcafe.1 0 S 1/10 AAAA", "0badcafe.1 0 S 1/1 AAA",
-          "0badcafe.1 0 S 1/1 A=AA", "0badcafe.1 0 S 1/1 A===", "0badcafe.1 0 S 1/1 AA*A",
-          "0badcafe.1 0 S 1/1 ", "0badcafe.1 0 S 1 AAAA", "0badcafe.1 0 S 1/1", ""}) {
+    for (const char* text : {"0badcafe.1 0 S 1/1 AAAA",  "0badcafe 0 S 1/1 AAAA",
+                             "0badcafe. 0 S 1/1 AAAA",   "0badcafe.1. 0 S 1/1 AAAA",
+                             "0badcafe..1 0 S 1/1 AAAA", "0badcafe.1.2.3 0 S 1/1 AAAA",
+                             "0badcaf.1 0 S 1/1 AAAA",   "0badcafe.1 4294967296 S 1/1 AAAA",
+                             "0badcafe.1 -1 S 1/1 AAAA", "0badcafe.1 0 SS 1/1 AAAA",
+                             "0badcafe.1 0  1/1 AAAA",   "0badcafe.1 0 S 0/1 AAAA",
+                             "0badcafe.1 0 S 2/1 AAAA",  "0badcafe.1 0 S 1/10 AAAA",
+                             "0badcafe.1 0 S 1/1 AAA",   "0badcafe.1 0 S 1/1 A=AA",
+                             "0badcafe.1 0 S 1/1 A===",  "0badcafe.1 0 S 1/1 AA*A",
+                             "0badcafe.1 0 S 1/1 ",      "0badcafe.1 0 S 1 AAAA",
+                             "0badcafe.1 0 S 1/1",       ""}) {
         const ConsoleLog log =
             parse(fmt::format("{}{} {}\n", TL_CONSOLE_MARK, text, console_sum(text)));
         const bool good = std::string_view(text) == "0badcafe.1 0 S 1/1 AAAA";
@@ -191,6 +195,30 @@ TEST(ConsoleLog, SeveralDumpsByTurns) {
     EXPECT_EQ(items(log.dumps[0]), small_items);
     EXPECT_EQ(log.dumps[1].tag, "0badcafe.2");
     EXPECT_EQ(items(log.dumps[1]), "S:other E:\x01");
+}
+
+// A panic has begun it anew: that counts if it is whole, and else there are two.
+TEST(ConsoleLog, ADumpThatWasTakenOver) {
+    const std::vector<std::string> first = small().lines;
+    TestConsole second("0badcafe.1.2");
+    for (const auto& [kind, bytes] : {std::pair{'S', "one"}, {'R', "four"}, {'E', "\x01"}})
+        second.item(kind, bytes);
+    const std::string cut = first[2].substr(0, 40) + second.lines[0] + "\n";
+    const std::string begun = first[0] + "\n" + first[1] + "\n" + cut + second.lines[1] + "\n";
+    ConsoleLog log = parse(begun + second.lines[2] + "\n");
+    ASSERT_EQ(log.dumps.size(), 1U);
+    EXPECT_EQ(log.dumps[0].tag, "0badcafe.1.2");
+    EXPECT_EQ(items(log.dumps[0]), "S:one R:four E:\x01");
+    EXPECT_EQ(log.damaged, 0U); // none of what is shown
+    log = parse(begun);
+    ASSERT_EQ(log.dumps.size(), 2U);
+    EXPECT_EQ(items(log.dumps[0]), "S:one R:four");
+    EXPECT_EQ(items(log.dumps[1]), "S:one R:four");
+    EXPECT_EQ(log.damaged, 1U);
+    // Another run, and another session, are others' dumps.
+    TestConsole other("0badcafe.12.2");
+    other.item('E', "\x01");
+    EXPECT_EQ(parse(small().text() + other.text()).dumps.size(), 2U);
 }
 
 // More than crashes make: each would cost memory.

@@ -30,6 +30,8 @@ public:
         return text == modinfos.end() ? std::string() : text->second;
     }
     std::string release() const override { return running; }
+    bool has_modprobe() const override { return modprobe; }
+    std::string module_file(const std::string&) const override { return beside; }
     unsigned effective_user() const override { return euid; }
     std::string kernel_log() const override { return log; }
     DeviceAnswer ask_device() const override { return device; }
@@ -38,6 +40,8 @@ public:
     std::map<std::string, int> refused; // errno
     std::map<std::string, std::string> modinfos;
     std::string running = "6.1.0-18-amd64";
+    bool modprobe = true;
+    std::string beside; // the tool, or where else a file is loaded without modprobe
     unsigned euid = 0;
     std::string log;
     DeviceAnswer device{0, TRAPLINE_ABI, {}};
@@ -51,8 +55,9 @@ inline std::string build_id_note(std::string_view id) {
            std::string("GNU\0", 4) + std::string(id);
 }
 
-// An ELF file with .debug_info, .notes and the names of both.
-inline std::string debug_elf(std::string_view section, const std::string& notes) {
+// An ELF file with .notes, a section of that name, and the names of both.
+inline std::string debug_elf(std::string_view section, const std::string& notes,
+                             const std::string& contents = {}) {
     const std::string names = std::string("\0.notes\0.names\0", 15) + std::string(section) + '\0';
     Elf64_Ehdr header{};
     header.e_ident[EI_MAG0] = ELFMAG0;
@@ -75,8 +80,10 @@ inline std::string debug_elf(std::string_view section, const std::string& notes)
     sections[2].sh_size = names.size();
     sections[3].sh_name = 15;
     sections[3].sh_type = SHT_PROGBITS;
+    sections[3].sh_offset = header.e_shoff + sizeof(sections);
+    sections[3].sh_size = contents.size();
     return std::string(reinterpret_cast<const char*>(&header), sizeof(header)) + notes + names +
-           std::string(reinterpret_cast<const char*>(sections), sizeof(sections));
+           std::string(reinterpret_cast<const char*>(sections), sizeof(sections)) + contents;
 }
 
 class Doctor : public testing::Test {

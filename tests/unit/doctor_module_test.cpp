@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // The doctor about the module: every state of every check.
-#include <ctime>
 #include <fmt/format.h>
 
 #include "control/module_loader.h"
+#include "doctor/elf_file.h"
 #include "doctor_fixture.h"
 #include "util/remedy.h"
 
@@ -152,10 +152,12 @@ TEST_F(Doctor, Installed) {
     EXPECT_RESULT(check_installed, Level::problem,
                   "no trapline.ko for the running kernel 6.1.0-18-amd64", install);
     // What the commands suggest when they can't load it.
-    EXPECT_EQ(look(check_installed).remedy,
-              explain_modprobe({1, "modprobe: FATAL: Module trapline not found in directory /lib",
-                                "6.1.0-18-amd64", "", false, true, false})
-                  .hint());
+    EXPECT_EQ(
+        look(check_installed).remedy,
+        explain_modprobe({.words = "modprobe: FATAL: Module trapline not found in directory /lib",
+                          .at = {.release = "6.1.0-18-amd64"},
+                          .lockdown = {}})
+            .hint());
 }
 
 TEST_F(Doctor, NotInstalledButLoaded) {
@@ -191,37 +193,195 @@ TEST_F(Doctor, Vermagic) {
     EXPECT_RESULT(check_vermagic, Level::unknown, "there is no file of this kernel's", "");
 }
 
+// The log's clock and the file's have nothing to do with one another: a machine may have slept, or
+// its date been changed. What counts is whether it is true of the file.
 TEST_F(Doctor, WhatTheKernelSaidOfItCountsForMore) {
     unload();
-    const std::time_t now = std::time(nullptr);
-    write("/proc/stat", fmt::format("btime {}\n", now - 1000));
-    const auto log = [&](int seconds, const char* words) {
-        system.log = fmt::format("<6>[    1.000000] Linux\n<3>[{:5}.000000] {}\n<6>[ 3000.000000] "
+    const auto log = [&](const char* words) {
+        system.log = fmt::format("<6>[    1.000000] Linux\n<3>[    2.000000] {}\n<6>[ 3000.000000] "
                                  "other: version magic\n",
-                                 seconds, words);
+                                 words);
     };
-    log(2000, "trapline: disagrees about version of symbol module_layout");
-    EXPECT_RESULT(
-        check_vermagic, Level::problem,
-        "the kernel refused it: trapline: disagrees about version of symbol module_layout",
-        rebuild);
-    log(2000, "trapline: version magic '6.1.0 SMP ' should be '6.1.0-18-amd64 SMP preempt '");
-    EXPECT_RESULT(check_vermagic, Level::problem, "version magic '6.1.0 SMP ' should be", rebuild);
-    log(2000, "trapline: Unknown symbol register_kprobe (err -2)");
+    write(ko, debug_elf(".strtab", "", std::string("\0register_kprobe\0", 17)));
+    log("trapline: version magic '6.1.0-18-amd64 SMP preempt mod_unload modversions ' should be "
+        "'6.1.0-18-amd64 SMP mod_unload modversions '");
+    EXPECT_RESULT(check_vermagic, Level::problem,
+                  "the kernel refused it: trapline: version magic '6.1.0-18-amd64 SMP preempt",
+                  rebuild);
+    log("trapline: Unknown symbol register_kprobe (err -2)");
+    EXPECT_EQ(look(check_vermagic).level, Level::ok); // it is there now
+    write("/proc/kallsyms", "ffffffff81000000 T _text\n");
     EXPECT_RESULT(check_vermagic, Level::problem, "Unknown symbol register_kprobe",
                   "boot a kernel with CONFIG_KPROBES=y; sudo dmesg | grep trapline names the "
                   "function");
-    // Of a file that was replaced since.
-    log(10, "trapline: disagrees about version of symbol module_layout");
-    EXPECT_EQ(look(check_vermagic).level, Level::ok);
-    log(2000, "trapline: loading out-of-tree module taints kernel.");
+    // What is there, but not for modules.
+    write("/proc/kallsyms", "ffffffff81000000 T register_kprobe\nffffffff81000000 r "
+                            "__ksymtab_other\n");
+    EXPECT_EQ(look(check_vermagic).level, Level::problem);
+    log("trapline: loading out-of-tree module taints kernel.");
     EXPECT_EQ(look(check_vermagic).level, Level::ok);
 }
 
+TEST_F(Doctor, WhatTheKernelSaidOfAnotherFileDoesNot) {
+    unload();
+    write("/proc/kallsyms", "ffffffff81000000 T _text\n");
+    write(ko, debug_elf(".strtab", "", std::string("\0printk\0", 8)));
+    system.log = "<3>[ 2000.000000] trapline: version magic '6.1.0 SMP ' should be "
+                 "'6.1.0-18-amd64 SMP preempt '\n";
+    EXPECT_EQ(look(check_vermagic).level, Level::ok);
+    system.log = "<3>[ 2000.000000] trapline: Unknown symbol register_kprobe (err -2)\n";
+    EXPECT_EQ(look(check_vermagic).level, Level::ok);
+}
+
+// Which file it was, nothing tells.
+TEST_F(Doctor, WhatTheKernelSaidOfItOrOfAnother) {
+    unload();
+    system.log = "<3>[ 2000.000000] trapline: disagrees about version of symbol module_layout\n";
+    EXPECT_RESULT(check_vermagic, Level::unknown,
+                  "the kernel refused this file, or one before it: trapline: disagrees about "
+                  "version of symbol module_layout",
+                  rebuild);
+    write("/proc/kallsyms", "ffffffff81000000 T _text\n"); // and the file is compressed
+    system.log = "<3>[ 2000.000000] trapline: Unknown symbol register_kprobe (err -2)\n";
+    EXPECT_EQ(look(check_vermagic).level, Level::unknown);
+}
+
 TEST_F(Doctor, RefusedOnceAndLoadedSince) {
-    write("/proc/stat", "btime 4000000000\n");
     system.log = "<3>[ 2000.000000] trapline: disagrees about version of symbol module_layout\n";
     EXPECT_EQ(look(check_vermagic).level, Level::ok);
+}
+
+// A static tool with the module beside it: there is no modprobe, or it knows of none.
+TEST_F(Doctor, TheModuleBesideTheTool) {
+    unload();
+    uninstall();
+    remove("/src");
+    remove(std::string(modules) + "modules.dep");
+    const std::string file = "/bin/trapline.ko";
+    const std::string copy = "make kmod KDIR=/lib/modules/6.1.0-18-amd64/build && sudo install -m "
+                             "644 build/kmod/6.1.0-18-amd64/trapline.ko /bin/trapline.ko";
+    system.beside = file;
+    system.modprobe = false;
+    system.modinfos[file] = our_modinfo(vermagic);
+    EXPECT_RESULT(check_built, Level::ok, "there is /bin/trapline.ko", "");
+    EXPECT_RESULT(check_installed, Level::ok, "/bin/trapline.ko, which is loaded where", "");
+    EXPECT_RESULT(check_vermagic, Level::ok, "6.1.0-18-amd64 SMP preempt", "");
+    EXPECT_RESULT(check_loaded, Level::note, "first trace loads it",
+                  "sudo insmod /bin/trapline.ko");
+    EXPECT_RESULT(check_abi_match, Level::ok, "as /bin/trapline.ko", "");
+    EXPECT_FALSE(prevents_tracing(examine(Machine(system))));
+
+    remove(std::string(modules) + "build");
+    EXPECT_EQ(look(check_headers).level, Level::note);
+    system.modinfos[file] = our_modinfo("vermagic: 6.1.0-17-amd64 SMP preempt mod_unload \n");
+    EXPECT_RESULT(check_vermagic, Level::problem, "built for 6.1.0-17-amd64",
+                  "make clean && " + copy);
+    system.modinfos[file] = "trapline_abi: 77\n";
+    EXPECT_RESULT(check_abi_match, Level::problem, "/bin/trapline.ko ABI 77",
+                  "make clean && " + copy);
+    write("/sys/module/module/parameters/sig_enforce", "Y\n");
+    system.modinfos[file] = our_modinfo(vermagic);
+    EXPECT_RESULT(check_signature, Level::problem, "the module has none",
+                  remedy::sign({.release = "6.1.0-18-amd64", .file = file, .by_file = true}));
+    EXPECT_NE(look(check_signature).remedy.find("MOK.priv MOK.der /bin/trapline.ko\n"),
+              std::string::npos);
+    // We can read no more of a signature than that it is there.
+    system.modinfos[file] = our_modinfo(std::string(vermagic) + "sig_id: PKCS#7\n");
+    EXPECT_RESULT(check_signature, Level::unknown, "no modinfo to tell whose",
+                  "sudo insmod /bin/trapline.ko");
+}
+
+// Where modprobe finds one, that is loaded, whatever lies beside the tool; without modprobe it
+// isn't.
+TEST_F(Doctor, ModprobesModuleComesFirst) {
+    unload();
+    system.beside = "/bin/trapline.ko";
+    EXPECT_RESULT(check_installed, Level::ok, ko, "");
+    EXPECT_RESULT(check_loaded, Level::note, "not yet", "sudo modprobe trapline");
+    system.modprobe = false;
+    EXPECT_RESULT(check_installed, Level::ok, "/bin/trapline.ko", "");
+    system.beside.clear();
+    EXPECT_RESULT(check_loaded, Level::problem, "none that could be", "");
+}
+
+// The commands load it all the same, without modprobe.
+TEST_F(Doctor, InstalledWhereModprobeDoesNotKnowOfIt) {
+    unload();
+    write(std::string(modules) + "modules.dep", "kernel/fs/ext4/ext4.ko:\n");
+    system.beside = ko;
+    EXPECT_RESULT(check_installed, Level::note, "modprobe doesn't know of it",
+                  "sudo depmod 6.1.0-18-amd64");
+    EXPECT_RESULT(check_loaded, Level::note, "not yet", std::string("sudo insmod ") + ko);
+    system.modinfos[ko] = "trapline_abi: 77\n";
+    EXPECT_RESULT(check_abi_match, Level::problem, "ABI 77", rebuild);
+}
+
+TEST_F(Doctor, WhatModinfoWouldSay) {
+    const std::string path = root + "/some.ko";
+    const std::string texts("vermagic=6.1 SMP \0trapline_abi=3\0\0description=a=b\0", 49);
+    write("/some.ko", debug_elf(".modinfo", "", texts));
+    EXPECT_EQ(modinfo_of_file(path), "vermagic: 6.1 SMP \ntrapline_abi: 3\ndescription: a=b\n");
+    write("/some.ko", debug_elf(".modinfo", "", texts) + "~Module signature appended~\n");
+    EXPECT_EQ(Modinfo(modinfo_of_file(path)).value("sig_id"), "PKCS#7");
+    write("/some.ko", "~Module signature appended~\n");
+    EXPECT_EQ(modinfo_of_file(path), "");
+    EXPECT_EQ(modinfo_of_file(root + "/none"), "");
+}
+
+// What `make install` puts there DKMS wouldn't know of.
+TEST_F(Doctor, RemediesWhereDkmsManagesIt) {
+    unload();
+    uninstall();
+    const std::string version = TRAPLINE_VERSION;
+    const std::string dkms = "sudo dkms install --force trapline/" + version;
+    const std::string again = "sudo dkms build --force trapline/" + version + " && " + dkms;
+    write("/usr/src/trapline-" + version + "/dkms.conf", "");
+    EXPECT_RESULT(check_installed, Level::problem, "no trapline.ko", dkms);
+    EXPECT_EQ(explain_modprobe({.words = "Module trapline not found in directory /x",
+                                .at = find_installation("6.1.0-18-amd64", root),
+                                .lockdown = {}})
+                  .hint(),
+              dkms);
+    const std::string file = std::string(modules) + "updates/dkms/trapline.ko.xz";
+    write(file, "");
+    write(std::string(modules) + "modules.dep", "updates/dkms/trapline.ko.xz:\n");
+    system.modinfos[file] = our_modinfo("vermagic: 6.1.0-17-amd64 SMP preempt mod_unload \n");
+    EXPECT_RESULT(check_vermagic, Level::problem, "built for 6.1.0-17-amd64", again);
+    write("/sys/module/module/parameters/sig_enforce", "Y\n");
+    const auto sign = [&] { return look(check_signature).remedy; };
+    EXPECT_NE(sign().find("\nsudo mokutil --import /var/lib/dkms/mok.pub\n"), std::string::npos);
+    EXPECT_NE(sign().find("\n" + again + "\n"), std::string::npos);
+    EXPECT_EQ(sign().find("sign-file"), std::string::npos);
+    write("/var/lib/shim-signed/mok/MOK.der", "");
+    EXPECT_NE(sign().find("--import /var/lib/shim-signed/mok/MOK.der\n"), std::string::npos);
+    write("/var/lib/dkms/mok.pub", "");
+    EXPECT_NE(sign().find("--import /var/lib/dkms/mok.pub\n"), std::string::npos);
+    // Of an older version that DKMS knows this tool can have no use.
+    remove("/usr/src");
+    write("/var/lib/dkms/trapline/0.0.9/source/dkms.conf", "");
+    EXPECT_RESULT(check_vermagic, Level::problem, "built for",
+                  "sudo make install-dkms && " + again);
+    // A file beside the tool isn't DKMS's.
+    system.modprobe = false;
+    system.beside = "/bin/trapline.ko";
+    system.modinfos["/bin/trapline.ko"] = "trapline_abi: 77\n";
+    EXPECT_EQ(look(check_abi_match).remedy.find("dkms"), std::string::npos);
+}
+
+TEST(Remedy, ACompressedModuleIsUnpackedToBeSigned) {
+    const auto sign = [](const char* suffix) {
+        return remedy::sign({.release = "6.1", .file = std::string("/lib/m/trapline.ko") + suffix});
+    };
+    const std::string by = "sudo /lib/modules/6.1/build/scripts/sign-file sha256 MOK.priv MOK.der "
+                           "/lib/m/trapline.ko\n";
+    EXPECT_NE(sign(".xz").find("\nsudo unxz /lib/m/trapline.ko.xz\n" + by + "sudo depmod 6.1\n"),
+              std::string::npos);
+    EXPECT_NE(sign(".gz").find("\nsudo gunzip /lib/m/trapline.ko.gz\n" + by + "sudo depmod 6.1\n"),
+              std::string::npos);
+    EXPECT_NE(
+        sign(".zst").find("\nsudo unzstd --rm /lib/m/trapline.ko.zst\n" + by + "sudo depmod 6.1\n"),
+        std::string::npos);
+    EXPECT_NE(sign("").find("MOK.der\n" + by + "or turn"), std::string::npos);
 }
 
 TEST_F(Doctor, Signature) {
@@ -230,17 +390,18 @@ TEST_F(Doctor, Signature) {
     EXPECT_RESULT(check_signature, Level::ok, "module.sig_enforce demands one, and the module is",
                   "");
     unload();
-    const std::string sign = remedy::sign("6.1.0-18-amd64");
+    const std::string sign = remedy::sign({.release = "6.1.0-18-amd64", .file = ko});
     EXPECT_RESULT(check_signature, Level::problem,
                   "module.sig_enforce demands one, and the module has none", sign);
     // What the commands suggest when it is refused.
-    EXPECT_EQ(sign, explain_modprobe(
-                        {1, "Required key not available", "6.1.0-18-amd64", "", false, true, false})
+    EXPECT_EQ(sign, explain_modprobe({.words = "Required key not available",
+                                      .at = {.release = "6.1.0-18-amd64", .file = ko},
+                                      .lockdown = {}})
                         .hint());
     for (const char* part :
          {"\nopenssl req -new -x509 ", "\nsudo mokutil --import MOK.der\n", "(mokutil --sb-state",
           "\nsudo /lib/modules/6.1.0-18-amd64/build/scripts/sign-file sha256 MOK.priv MOK.der "
-          "\"$(/sbin/modinfo -n trapline)\"\n"})
+          "/lib/modules/6.1.0-18-amd64/updates/trapline.ko\n"})
         EXPECT_NE(sign.find(part), std::string::npos) << part;
 
     system.modinfos[ko] = our_modinfo(std::string(vermagic) + "signer:         Somebody\n");
@@ -257,18 +418,21 @@ TEST_F(Doctor, Signature) {
     EXPECT_RESULT(check_signature, Level::unknown, "modinfo can't read",
                   std::string("modinfo ") + ko);
     uninstall();
-    EXPECT_RESULT(check_signature, Level::note, "will demand one", sign);
+    EXPECT_RESULT(check_signature, Level::note, "will demand one",
+                  remedy::sign({.release = "6.1.0-18-amd64"}));
+    EXPECT_NE(look(check_signature).remedy.find("MOK.der \"$(/sbin/modinfo -n trapline)\"\n"),
+              std::string::npos);
 }
 
 TEST_F(Doctor, SignatureUnderLockdown) {
     unload();
     write("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
     EXPECT_RESULT(check_signature, Level::problem, "lockdown (integrity) demands one",
-                  remedy::sign("6.1.0-18-amd64"));
+                  remedy::sign({.release = "6.1.0-18-amd64", .file = ko}));
     write("/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
           std::string("\6\0\0\0\1", 5));
     EXPECT_RESULT(check_signature, Level::problem, "for Secure Boot is on,",
-                  remedy::sign("6.1.0-18-amd64"));
+                  remedy::sign({.release = "6.1.0-18-amd64", .file = ko}));
 }
 
 TEST_F(Doctor, Loaded) {

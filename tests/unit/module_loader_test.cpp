@@ -10,7 +10,7 @@ namespace {
 ModprobeOutcome outcome(std::string words) {
     ModprobeOutcome out;
     out.words = std::move(words);
-    out.release = "6.1.0-18-amd64";
+    out.at.release = "6.1.0-18-amd64";
     return out;
 }
 

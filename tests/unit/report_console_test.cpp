@@ -7,7 +7,7 @@
 #include "console_fixture.h"
 #include "recording/console_reader.h"
 #include "recording_fixture.h"
-#include "report/report.h"
+#include "report_fixture.h"
 
 using namespace trapline;
 using namespace trapline::test;
@@ -62,28 +62,12 @@ constexpr const char* second_line =
 constexpr const char* third_line =
     "              sh-7       [000] ....      5.000000: mark: half way\n";
 
-class ReportConsole : public testing::Test {
+class ReportConsole : public ReportRun {
 protected:
     int run(const std::string& log, std::vector<std::string> words = {}) {
         store(path(), log);
         words.insert(words.end(), {"--console", path()});
-        return run_words(words);
-    }
-
-    int run_words(const std::vector<std::string>& words) {
-        testing::internal::CaptureStdout();
-        testing::internal::CaptureStderr();
-        int status = -1;
-        try {
-            status = report_command(words);
-        } catch (const Error& error) {
-            status = error.exit_code();
-            failure = error.what();
-            EXPECT_FALSE(error.hint().empty());
-        }
-        out = testing::internal::GetCapturedStdout();
-        err = testing::internal::GetCapturedStderr();
-        return status;
+        return ReportRun::run(words);
     }
 
     static std::string without(const TestConsole& console, std::size_t line) {
@@ -93,8 +77,6 @@ protected:
     }
 
     std::string path() const { return dir_ / "log"; }
-
-    std::string out, err, failure;
 
 private:
     TempDir dir_;
@@ -118,6 +100,15 @@ TEST_F(ReportConsole, OtherForms) {
     EXPECT_TRUE(contains(out, "Linux 6.1.0 x86_64 on box")) << out;
     EXPECT_TRUE(contains(out, "a crash of the kernel")) << out;
     EXPECT_TRUE(contains(out, "newest 3 of 1234")) << out;
+}
+
+// An oops' dump that a panic has begun anew is shown once.
+TEST_F(ReportConsole, TakenOverByAPanic) {
+    TestConsole first = example();
+    first.lines.resize(5);
+    EXPECT_EQ(run(first.text() + example("0badcafe.1.2").text()), 0);
+    EXPECT_EQ(out, std::string(first_line) + second_line + third_line);
+    EXPECT_EQ(err, "trapline: these are the newest 3 of 1234 recorded events\n");
 }
 
 TEST_F(ReportConsole, DroppedRecordsAreTold) {

@@ -17,6 +17,7 @@
 
 #include "report/damage.h"
 #include "report/losses.h"
+#include "report_fixture.h"
 #include "ring_fixture.h"
 #include "trace/ctf_metadata.h"
 #include "util/error.h"
@@ -123,7 +124,7 @@ private:
     std::map<std::uint32_t, std::unique_ptr<TestRing>> rings_;
 };
 
-class ReportCommand : public testing::Test {
+class ReportCommand : public ReportRun {
 protected:
     ReportCommand() {
         char name[] = "/tmp/trapline-report-XXXXXX";
@@ -149,24 +150,6 @@ protected:
         trace.mark(5 * s, "half \033 way");
         return trace;
     }
-
-    int run(std::vector<std::string> words) {
-        testing::internal::CaptureStdout();
-        testing::internal::CaptureStderr();
-        int status = -1;
-        try {
-            status = report_command(words);
-        } catch (const Error& error) {
-            status = error.exit_code();
-            failure = error.what();
-            hint = error.hint();
-        }
-        out = testing::internal::GetCapturedStdout();
-        err = testing::internal::GetCapturedStderr();
-        return status;
-    }
-
-    std::string out, err, failure, hint;
 
 private:
     fs::path base_;

@@ -147,6 +147,29 @@ TEST(Resolve, ChoosesAmongDuplicates) {
               "probe 'vfs_read#2': there is only one function of this name");
 }
 
+// The number is the one that list shows, in front of which a module says no more than where it is.
+TEST(Resolve, ANumberIsTheSameBehindAModule) {
+    const char* text = "ffffffff81000280 t shared\n"
+                       "ffffffffc0001000 t shared\t[ext4]\n"
+                       "ffffffffc0001100 t shared\t[ext4]\n"
+                       "ffffffffc0002000 t shared\t[xfs]\n";
+    EXPECT_EQ(place("ext4:shared#2", text).address, 0xffffffffc0001000U);
+    EXPECT_EQ(place("ext4:shared#3", text).address, 0xffffffffc0001100U);
+    EXPECT_EQ(place("xfs:shared#4", text).address, 0xffffffffc0002000U);
+    EXPECT_EQ(place("kernel:shared#1", text).address, 0xffffffff81000280U);
+    const Refusal elsewhere = refusal("ext4:shared#1", text);
+    EXPECT_EQ(elsewhere.what, "probe 'ext4:shared#1': shared#1 is not in ext4: it is shared");
+    EXPECT_TRUE(contains(elsewhere.hint, "the first is ext4:shared#2")) << elsewhere.hint;
+    EXPECT_EQ(refusal("ext4:shared#5", text).what,
+              "probe 'ext4:shared#5': there are only 4 functions of this name");
+    const Refusal ambiguous = refusal("ext4:shared", text);
+    EXPECT_TRUE(contains(ambiguous.what, "2 functions have this name:\n"
+                                         "    shared#2  0xffffffffc0001000  ext4\n"
+                                         "    shared#3  0xffffffffc0001100  ext4"))
+        << ambiguous.what;
+    EXPECT_EQ(ambiguous.hint, "choose one: ext4:shared#2 for the first by address, and so on");
+}
+
 TEST(Resolve, OneAddressListedTwiceIsNotAmbiguous) {
     EXPECT_EQ(place("twice").address, 0xffffffff810001c0U);
 }

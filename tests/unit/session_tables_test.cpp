@@ -28,7 +28,8 @@ SessionState traced() {
                     .recorded = 123,
                     .lost = 5,
                     .own = false,
-                    .overwrite = false};
+                    .overwrite = false,
+                    .silenced_ns = {}};
     state.holders = {{7, 4711, "trapline"}};
     ProbeReport read;
     read.symbol = "vfs_read";
@@ -70,6 +71,22 @@ TEST(SessionTables, ShowSessionsAndProbes) {
         "session 7, vfs_read: 4 dropped: 4 with the ring full (raise --buffer-size)\n"
         "session 7, vfs_read: at least 9 missed: 9 with more than maxactive=128 calls inside at "
         "once (raise with --maxactive)\n");
+}
+
+// It is still started, but nothing comes any more: that isn't for lack of hits.
+TEST(SessionTables, ACrashHasSilencedIt) {
+    SessionState state = traced();
+    state.report.silenced_ns = 12'345'678'901;
+    state.probes.clear();
+    EXPECT_EQ(session_tables(std::vector{state}),
+              "session  opened by      uid   held by        state     mode    ring/CPU  probes  "
+              "recorded  lost  overwritten\n"
+              "7        trapline-4711  1000  trapline-4711  silenced  stream        1M       2  "
+              "     123     5            -\n"
+              "session 7: the kernel crashed at 12.345678, and nothing was recorded since "
+              "(dump_on_oops); what came after that was not counted\n");
+    state.report.started = false; // what comes now has nothing to do with it
+    EXPECT_EQ(session_tables(std::vector{state}).find("crashed"), std::string::npos);
 }
 
 TEST(SessionTables, ASessionMayBeBare) {

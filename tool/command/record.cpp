@@ -168,7 +168,11 @@ void Record::conclude(Ending& ending, const ClockAnchor& stop, bool failed) {
     TraceDescription description = run_.description();
     TraceTotals& totals = description.totals.emplace();
     totals.stop = stop;
-    totals.ended_by = ending.cause.substr(0, cause_max);
+    totals.ended_by = ending.cause;
+    if (run_.silenced_ns())
+        totals.ended_by =
+            fmt::format("{}; {}", silenced_text(*run_.silenced_ns()), totals.ended_by);
+    totals.ended_by.resize(std::min(totals.ended_by.size(), cause_max));
     totals.rings = this->totals();
     for (const ProbeReport& report : run_.reports())
         totals.probes.push_back({report.event_id, report.lifted, report.counters, report.pending});

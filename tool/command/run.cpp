@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <poll.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "command/open_session.h"
 #include "output/accounting.h"
 #include "trace/ctf_metadata.h"
+#include "util/kernel_name.h"
 #include "util/size.h"
 
 namespace trapline {
@@ -21,10 +21,9 @@ namespace trapline {
 namespace {
 
 KernelIdentity running_kernel() {
-    KernelIdentity kernel;
-    utsname name{};
-    if (uname(&name) == 0)
-        kernel = {name.sysname, name.release, name.version, name.machine, name.nodename, {}};
+    const utsname name = kernel_name();
+    KernelIdentity kernel = {name.sysname, name.release,  name.version,
+                             name.machine, name.nodename, {}};
     std::ifstream("/proc/sys/kernel/random/boot_id") >> kernel.boot_id;
     return kernel;
 }
@@ -209,9 +208,12 @@ bool Run::take_late_signal(Ending& ending) {
 ClockAnchor Run::stop() {
     const ClockAnchor anchor = session_->stop();
     reports_ = session_->probes(true);
-    for (const SessionReport& session : session_->sessions())
-        if (session.own)
-            ring_losses_ = session.lost;
+    for (const SessionReport& session : session_->sessions()) {
+        if (!session.own)
+            continue;
+        ring_losses_ = session.lost;
+        silenced_ns_ = session.silenced_ns;
+    }
     session_->delete_probe();
     return anchor;
 }
@@ -227,7 +229,7 @@ std::uint64_t Run::lost_marks() const {
 bool Run::account() const {
     std::vector<ProbeAccount> accounts;
     std::string gone;
-    bool lost = lost_marks() != 0;
+    bool lost = lost_marks() != 0 || silenced_ns_;
     for (const ProbeReport& report : reports_) {
         ProbeAccount account;
         account.name = plan_.layouts.at(report.event_id - std::size_t{1}).name;
@@ -246,6 +248,8 @@ bool Run::account() const {
         say(fmt::format("trapline: {} marks were dropped: there was no room (raise "
                         "--buffer-size)\n",
                         lost_marks()));
+    if (silenced_ns_)
+        say(fmt::format("trapline: {}\n", silenced_text(*silenced_ns_)));
     return lost;
 }
 

@@ -92,6 +92,8 @@ public:
     // STOP, first of all, however long the rest may take; then all traps are lifted.
     ClockAnchor stop();
     const std::vector<ProbeReport>& reports() const { return reports_; } // from then
+    // When a crash of the kernel ended the run before, by CLOCK_MONOTONIC.
+    std::optional<std::uint64_t> silenced_ns() const { return silenced_ns_; }
 
     // Says what became of every hit; whether any event was lost.
     bool account() const;
@@ -122,6 +124,7 @@ private:
     TraceDescription description_;
     std::vector<ProbeReport> reports_;
     std::uint64_t ring_losses_ = 0; // records that rings dropped, marks among them
+    std::optional<std::uint64_t> silenced_ns_;
 };
 
 } // namespace trapline

@@ -39,7 +39,9 @@ TableRow session_row(const SessionState& session) {
     const bool configured = report.ring_size != 0;
     return {std::to_string(report.number), process(report.comm, report.tgid),
             std::to_string(report.uid), holders_text(session),
-            report.started ? "started" : "not started",
+            !report.started      ? "not started"
+            : report.silenced_ns ? "silenced"
+                                 : "started",
             !configured        ? "-"
             : report.overwrite ? "flight recorder"
                                : "stream",
@@ -108,6 +110,7 @@ void append_causes(std::string& out, const SessionReport& session, const ProbeRe
 std::string session_tables(std::span<const SessionState> sessions) {
     std::vector<TableRow> rows;
     std::vector<TableRow> probes;
+    std::string silenced;
     std::string causes;
     rows.push_back({"session", "opened by", "uid", "held by", "state", "mode", "ring/CPU", "probes",
                     "recorded", "lost", "overwritten"});
@@ -115,6 +118,9 @@ std::string session_tables(std::span<const SessionState> sessions) {
                       "dropped", "inside", "missed"});
     for (const SessionState& session : sessions) {
         rows.push_back(session_row(session));
+        if (session.report.started && session.report.silenced_ns)
+            fmt::format_to(std::back_inserter(silenced), "session {}: {}\n", session.report.number,
+                           silenced_text(*session.report.silenced_ns));
         for (const ProbeReport& probe : session.probes) {
             probes.push_back(probe_row(session.report, probe));
             append_causes(causes, session.report, probe);
@@ -122,6 +128,7 @@ std::string session_tables(std::span<const SessionState> sessions) {
     }
     std::string out;
     append_table(out, rows, 6);
+    out += silenced;
     if (probes.size() == 1)
         return out;
     out += '\n';

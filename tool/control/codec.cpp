@@ -41,7 +41,7 @@ static_assert(probe_names.size() == TRAPLINE_P_MAX + 1);
 
 constexpr auto session_names = std::to_array<std::string_view>(
     {"UNSPEC", "PAD", "TGID", "COMM", "UID", "STARTED", "PROBES", "RING_SIZE", "RECORDED", "LOST",
-     "OWN", "OVERWRITE", "NUMBER"});
+     "OWN", "OVERWRITE", "NUMBER", "SILENCED"});
 static_assert(session_names.size() == TRAPLINE_S_MAX + 1);
 
 constexpr std::string_view mismatch_hint =
@@ -442,6 +442,8 @@ SessionReport parse_session(const nlmsghdr* answer) {
     report.lost = in.value<std::uint64_t>(TRAPLINE_S_LOST);
     report.own = in.has(TRAPLINE_S_OWN);
     report.overwrite = in.has(TRAPLINE_S_OVERWRITE);
+    if (in.has(TRAPLINE_S_SILENCED))
+        report.silenced_ns = in.value<std::uint64_t>(TRAPLINE_S_SILENCED);
     return report;
 }
 
@@ -449,7 +451,7 @@ AbiError::AbiError(std::uint32_t module_abi)
     : Error(fmt::format("this tool speaks ABI {}, the loaded module ABI {}", TRAPLINE_ABI,
                         module_abi),
             fmt::format("reload the module: {}; where that doesn't help: trapline doctor",
-                        remedy::reload)),
+                        remedy::reload_installed)),
       module_abi_(module_abi) {}
 
 void check_abi(std::uint32_t module_abi) {

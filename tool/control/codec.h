@@ -118,6 +118,7 @@ struct SessionReport {
     std::uint64_t lost = 0;
     bool own = false; // the asker's
     bool overwrite = false;
+    std::optional<std::uint64_t> silenced_ns; // CLOCK_MONOTONIC: a crash ended its run then
 };
 
 // What became of a mark.

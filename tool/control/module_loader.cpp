@@ -10,13 +10,14 @@
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
-#include <sys/utsname.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 
+#include "control/installation.h"
 #include "control/module_file.h"
 #include "shared/trapline.h"
+#include "util/kernel_name.h"
 #include "util/remedy.h"
 #include "util/run_program.h"
 
@@ -45,11 +46,6 @@ std::string_view trimmed(std::string_view text) {
     return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
 }
 
-std::string running_release() {
-    utsname names{};
-    return uname(&names) == 0 ? names.release : "unknown";
-}
-
 LoadError failed(LoadFailure failure, std::string_view why, const std::string& hint) {
     return {failure, std::string(cannot_load) + std::string(why), hint};
 }
@@ -66,10 +62,10 @@ LoadError explain_permission(const ModprobeOutcome& outcome) {
                       fmt::format("the kernel is locked down (mode {}) and takes signed modules "
                                   "only",
                                   mode),
-                      remedy::sign(outcome.release));
+                      remedy::sign(outcome.at));
     return failed(LoadFailure::other,
                   fmt::format("root may not load modules here: {}", trimmed(outcome.words)),
-                  fmt::format("in a container? load it on the host: {}", remedy::load));
+                  fmt::format("in a container? load it on the host: {}", remedy::load(outcome.at)));
 }
 
 bool node_exists() {
@@ -88,10 +84,10 @@ bool wait_for_node() {
 }
 
 // Whether modules.dep names a file for our module that isn't there.
-bool module_file_gone(const std::string& release) {
-    const std::string folder = "/lib/modules/" + release + "/";
-    const std::string path = listed_module(read_file((folder + "modules.dep").c_str()), folder);
-    return !path.empty() && access(path.c_str(), F_OK) != 0;
+bool module_file_gone(const Installation& at) {
+    const std::string folder = "/lib/modules/" + at.release + "/";
+    return at.file.empty() &&
+           !listed_module(read_file((folder + "modules.dep").c_str()), folder).empty();
 }
 
 // modprobe's words for the kernel's answer, where they aren't the errno's own.
@@ -104,7 +100,7 @@ bool load_file(ModprobeOutcome& outcome, const std::function<void(std::string_vi
     const LoadFailure failure = explain_modprobe(outcome).failure();
     if (failure != LoadFailure::no_modprobe && failure != LoadFailure::not_installed)
         return false;
-    const std::optional<ModuleFile> module = find_module_file(outcome.release);
+    const std::optional<ModuleFile> module = find_module_file(outcome.at.release);
     if (!module)
         return false;
     const int error = insert_module_file(*module);
@@ -113,6 +109,8 @@ bool load_file(ModprobeOutcome& outcome, const std::function<void(std::string_vi
     if (error == 0 || error == EEXIST)
         return true;
     outcome.status = 1;
+    outcome.at.file = module->path;
+    outcome.at.by_file = true;
     outcome.words = fmt::format("{}: {}", module->path, words_of(error));
     outcome.loader = "the kernel";
     outcome.file_gone = false;
@@ -130,11 +128,11 @@ void load(const std::function<void(std::string_view)>& say) {
         ModprobeOutcome outcome;
         outcome.status = status;
         outcome.words = std::move(words);
-        outcome.release = running_release();
+        outcome.at = find_installation(kernel_release());
         outcome.lockdown = read_lockdown();
         outcome.disabled = read_file("/proc/sys/kernel/modules_disabled").starts_with('1');
         outcome.modules = access("/proc/modules", F_OK) == 0;
-        outcome.file_gone = module_file_gone(outcome.release);
+        outcome.file_gone = module_file_gone(outcome.at);
         if (load_file(outcome, say))
             return;
         throw explain_modprobe(outcome);
@@ -150,7 +148,8 @@ LoadError::LoadError(LoadFailure failure, const std::string& message, const std:
 
 LoadError explain_modprobe(const ModprobeOutcome& outcome) {
     const std::string_view words = outcome.words;
-    const std::string& release = outcome.release;
+    const Installation& at = outcome.at;
+    const std::string& release = at.release;
     if (!outcome.modules || contains_any(words, {"Function not implemented"}))
         return failed(LoadFailure::no_modules,
                       fmt::format("the running kernel {} has no loadable modules", release),
@@ -164,29 +163,29 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                              "can't change directory to"}))
         return failed(LoadFailure::not_installed,
                       fmt::format("it is not installed for the running kernel {}", release),
-                      remedy::install(release));
+                      remedy::install(at));
     if (contains_any(words, {"Exec format error", "invalid module format", "version magic",
                              "wrong symbol version"}))
         return failed(LoadFailure::wrong_kernel,
                       fmt::format("it was built for another kernel than the running {}", release),
-                      remedy::rebuild(release));
+                      remedy::rebuild(at));
     if (contains_any(words, {"Key was rejected by service"}))
         return failed(LoadFailure::key_rejected,
                       "the kernel takes modules signed by a key it trusts only (Secure Boot?), "
                       "and does not trust this one's",
-                      remedy::sign(release));
+                      remedy::sign(at));
     if (contains_any(words, {"Required key not available"}))
         return failed(LoadFailure::key_rejected,
                       "the kernel takes modules signed by a key it trusts only (Secure Boot?), "
                       "and has no key for this one",
-                      remedy::sign(release));
+                      remedy::sign(at));
     if (contains_any(words, {"Operation not permitted", "Permission denied"}))
         return explain_permission(outcome);
     // kmod says so too when the file that it was told of is not there any more.
     if (contains_any(words, {"Unknown symbol", "unknown symbol"}) && outcome.file_gone)
         return failed(LoadFailure::not_installed,
                       fmt::format("its file for the running kernel {} is gone", release),
-                      remedy::install(release));
+                      remedy::install(at));
     if (contains_any(words, {"Unknown symbol", "unknown symbol"}))
         return failed(LoadFailure::missing_symbols,
                       fmt::format("the running kernel {} lacks a function that it needs, most "
@@ -198,7 +197,7 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                   words.empty() ? fmt::format("modprobe failed with exit status {}", outcome.status)
                                 : fmt::format("{} says: {}", outcome.loader, trimmed(words)),
                   "sudo dmesg | tail may tell why; if it was built for another kernel: " +
-                      remedy::install(release));
+                      remedy::install(at));
 }
 
 std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view name) {
@@ -218,15 +217,6 @@ std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view 
             return minor;
     }
     return std::nullopt;
-}
-
-std::string listed_module(std::string_view dependencies, std::string_view folder) {
-    const std::size_t name = dependencies.find("/" TRAPLINE_DEVICE ".ko");
-    if (name == std::string_view::npos)
-        return {};
-    const std::size_t line = dependencies.rfind('\n', name) + 1; // npos + 1 is 0
-    const std::string path(dependencies.substr(line, dependencies.find(':', name) - line));
-    return path.starts_with('/') ? path : std::string(folder) + path;
 }
 
 std::string_view lockdown_mode(std::string_view text) {

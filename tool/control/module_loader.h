@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "util/error.h"
+#include "util/remedy.h"
 
 namespace trapline {
 
@@ -39,7 +40,7 @@ private:
 struct ModprobeOutcome {
     int status = 1;                  // exit status; 127: it could not be run
     std::string words;               // its stderr, in English
-    std::string release;             // uname -r
+    Installation at;                 // as it was when modprobe failed
     std::string lockdown;            // text of /sys/kernel/security/lockdown; empty: unknown
     bool disabled = false;           // kernel.modules_disabled is set
     bool modules = true;             // /proc/modules is there
@@ -51,10 +52,6 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome);
 
 // The minor number of the device `name` in the text of /proc/misc.
 std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view name);
-
-// The path of our module in the text of modules.dep, which lies in `folder` ("/lib/modules/6.1/");
-// empty: it isn't named there.
-std::string listed_module(std::string_view dependencies, std::string_view folder);
 
 // The lockdown mode in force: "integrity" of "none [integrity] confidentiality"; "none" or
 // empty: none, or unknown.

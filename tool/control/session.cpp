@@ -50,12 +50,12 @@ OpenError explain_open(int code, unsigned euid, std::string_view lockdown) {
     switch (code) {
     case ENOENT:
         return {OpenFailure::not_loaded, code, failed + "the trapline module is not loaded",
-                std::string(remedy::load)};
+                std::string(remedy::load_installed)};
     case ENXIO:
     case ENODEV:
         return {OpenFailure::not_loaded, code,
                 failed + "the node is there, but the trapline module behind it is not loaded",
-                std::string(remedy::load)};
+                std::string(remedy::load_installed)};
     case EACCES:
     case EPERM:
         if (euid != 0)

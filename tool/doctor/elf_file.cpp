@@ -73,4 +73,24 @@ std::string build_id(std::string_view notes) {
     return {};
 }
 
+std::string modinfo_of_file(const std::string& path) {
+    std::string out;
+    const std::string texts = ElfFile(path).contents(".modinfo");
+    for (std::size_t at = 0; at < texts.size();) {
+        const std::string text = texts.c_str() + at;
+        const std::size_t equals = text.find('=');
+        if (equals != std::string::npos)
+            out += text.substr(0, equals) + ": " + text.substr(equals + 1) + '\n';
+        at += text.size() + 1;
+    }
+    constexpr std::string_view signed_mark = "~Module signature appended~\n";
+    std::ifstream file(path, std::ios::binary);
+    std::string end(signed_mark.size(), '\0');
+    file.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
+    if (!out.empty() && file.read(end.data(), static_cast<std::streamsize>(end.size())) &&
+        end == signed_mark)
+        out += "sig_id: PKCS#7\n";
+    return out;
+}
+
 } // namespace trapline

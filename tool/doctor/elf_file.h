@@ -33,4 +33,8 @@ private:
 // The build id among ELF notes, as they are in /sys/kernel/notes and in .notes; empty: none.
 std::string build_id(std::string_view notes);
 
+// "name: value" lines as modinfo prints them, of a module's file that isn't compressed; of a
+// signature only that there is one (sig_id). Empty: it is no such file.
+std::string modinfo_of_file(const std::string& path);
+
 } // namespace trapline

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "control/installation.h"
 #include "control/module_loader.h"
 #include "shared/trapline.h"
 
@@ -36,6 +37,16 @@ InstalledModule find_installed(const System& system, const std::string& folder) 
     else
         module.path = search(system, folder);
     return module;
+}
+
+// As the commands do it.
+Installation find_what_is_loaded(const System& system, const std::string& release) {
+    Installation at = find_installation(release, system.place(""));
+    if (!at.file.empty() && system.has_modprobe())
+        return at;
+    at.file = system.module_file(release);
+    at.by_file = !at.file.empty();
+    return at;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -69,11 +80,16 @@ Machine::Machine(const System& seen)
       distribution(seen.read("/etc/os-release").text), config(seen, release),
       lockdown_text(seen.read("/sys/kernel/security/lockdown").text),
       minor(misc_minor(seen.read("/proc/misc").text, TRAPLINE_DEVICE)),
-      installed(find_installed(seen, modules_folder())) {
-    if (!installed.path.empty() && !installed.gone)
-        info = Modinfo(system.modinfo(installed.path));
+      installed(find_installed(seen, modules_folder())),
+      installation(find_what_is_loaded(seen, release)) {
+    if (!installation.file.empty() || !installed.path.empty())
+        info = Modinfo(system.modinfo(file()));
     if (minor)
         device = system.ask_device();
+}
+
+std::string Machine::file() const {
+    return installation.file.empty() && !installed.gone ? installed.path : installation.file;
 }
 
 bool Machine::mounted(std::string_view type, std::string_view at) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "control/installation.h"
 #include "doctor/distribution.h"
 #include "doctor/kernel_config.h"
 #include "doctor/system.h"
@@ -45,6 +46,10 @@ struct Machine {
     bool mounted(std::string_view type, std::string_view at) const;
     // The lockdown mode in force; empty: none is known of.
     std::string_view lockdown() const;
+    // Root's first trace loads it.
+    bool loadable() const { return !installation.file.empty(); }
+    // The file that the module would be loaded from, or one that modprobe doesn't find.
+    std::string file() const;
     // Of the effective capabilities, as the kernel numbers them; nothing: unknown.
     std::optional<bool> capable(unsigned capability) const;
 
@@ -56,8 +61,9 @@ struct Machine {
     std::string lockdown_text;
     std::optional<unsigned> minor; // of the device, hence: the module is loaded
     InstalledModule installed;
-    Modinfo info;        // of that file
-    DeviceAnswer device; // of a module that is loaded
+    Installation installation; // of what would be loaded
+    Modinfo info;              // of file()
+    DeviceAnswer device;       // of a module that is loaded
 };
 
 } // namespace trapline

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 // The module: built, installed, accepted, loaded, and of our ABI.
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sstream>
-#include <sys/stat.h>
 
 #include "control/codec.h"
 #include "control/module_loader.h"
 #include "doctor/check.h"
+#include "doctor/elf_file.h"
 #include "shared/trapline.h"
 #include "util/error.h"
 #include "util/remedy.h"
@@ -24,52 +23,68 @@ constexpr std::string_view ask_as_root = "sudo trapline doctor";
 LoadError refused(const Machine& machine, std::string words) {
     ModprobeOutcome outcome;
     outcome.words = std::move(words);
-    outcome.release = machine.release;
+    outcome.at = machine.installation;
     return explain_modprobe(outcome);
 }
 
-// "[   12.345678] text" of "<4>[   12.345678] text".
-std::optional<double> seconds_of(std::string_view line) {
-    const std::size_t begin = line.find_first_not_of(' ', line.find('[') + 1);
-    if (line.find('[') == std::string_view::npos || begin == std::string_view::npos)
-        return std::nullopt;
-    double seconds = 0;
-    const auto [end, error] =
-        std::from_chars(line.data() + begin, line.data() + line.size(), seconds);
-    return error == std::errc() ? std::optional(seconds) : std::nullopt;
-}
+// What the kernel has said of why it refuses the module.
+struct LoggedRefusal {
+    std::string words;        // from "trapline: " on; empty: nothing, or nothing that is true now
+    bool of_this_file = true; // else it isn't known whether it was another
+};
 
-// Seconds since 1970 when the machine was booted.
-std::optional<double> boot_time(const Machine& machine) {
-    std::istringstream words(machine.system.read("/proc/stat").text);
-    double seconds = 0;
-    for (std::string word; words >> word;) {
-        if (word == "btime" && words >> seconds)
-            return seconds;
-    }
-    return std::nullopt;
-}
-
-// What the kernel said last of why it refuses the file that is installed now, from "trapline: " on.
-std::string refusal_in_log(const Machine& machine) {
-    const std::optional<double> booted = boot_time(machine);
-    struct stat file {};
-    if (!booted || stat(machine.system.place(machine.installed.path).c_str(), &file) != 0)
+// What is between `before` and `after`.
+std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
+    const std::size_t begin = text.find(before);
+    if (begin == std::string_view::npos)
         return {};
-    std::string last;
+    text.remove_prefix(begin + before.size());
+    return text.substr(0, text.find(after));
+}
+
+std::string_view without_end_blanks(std::string_view text) {
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+// Does the kernel give modules `symbol`?
+bool exported(const Machine& machine, std::string_view symbol) {
+    const std::string all = machine.system.read("/proc/kallsyms").text;
+    // Where it lists what it exports, a function that is merely there isn't enough.
+    const bool exports = all.find(" __ksymtab_") != std::string::npos;
+    const std::string name = fmt::format(" {}{}\n", exports ? "__ksymtab_" : "", symbol);
+    return all.find(name) != std::string::npos;
+}
+
+// Does the file name `symbol`? Nothing: it can't be read, for it is compressed.
+std::optional<bool> names_symbol(const Machine& machine, std::string_view symbol) {
+    const std::string names = ElfFile(machine.system.place(machine.file())).contents(".strtab");
+    if (names.empty())
+        return std::nullopt;
+    return names.find('\0' + std::string(symbol) + '\0') != std::string::npos;
+}
+
+// The log has no times that could be compared with a file's: its clock stands still in suspend, and
+// dates can be changed. So of the last refusal only that counts which is true of the file that is
+// there now, and of this kernel.
+LoggedRefusal refusal_in_log(const Machine& machine) {
+    LoggedRefusal last;
     std::istringstream lines(machine.system.kernel_log());
     for (std::string line; std::getline(lines, line);) {
         const std::size_t text = line.find("] " TRAPLINE_DEVICE ": ");
-        const std::optional<double> seconds = seconds_of(line);
-        if (text == std::string::npos || !seconds)
+        if (text == std::string::npos)
             continue;
         const std::string words = line.substr(text + 2);
-        const bool refusal = words.find("version magic") != std::string::npos ||
-                             words.find("disagrees about version of symbol") != std::string::npos ||
-                             words.find("Unknown symbol") != std::string::npos;
-        // The clocks agree to a second.
-        if (refusal && *booted + *seconds + 1 >= static_cast<double>(file.st_ctim.tv_sec))
-            last = words;
+        if (words.find("version magic") != std::string::npos) {
+            const std::string_view magic = between(words, "version magic '", "'");
+            last = {without_end_blanks(magic) == machine.info.value("vermagic") ? words : "", true};
+        } else if (words.find("disagrees about version of symbol") != std::string::npos) {
+            last = {words, false};
+        } else if (words.find("Unknown symbol ") != std::string::npos) {
+            const std::string_view symbol = between(words, "Unknown symbol ", " ");
+            const std::optional<bool> needed = names_symbol(machine, symbol);
+            last = {exported(machine, symbol) || !needed.value_or(true) ? "" : words,
+                    needed.has_value()};
+        }
     }
     return last;
 }
@@ -131,7 +146,7 @@ Result nothing_to_look_at(const Machine& machine) {
 
 Result check_loadable_modules(const Machine& machine) {
     ModprobeOutcome outcome;
-    outcome.release = machine.release;
+    outcome.at = machine.installation;
     if (!machine.system.exists("/proc/modules")) {
         outcome.modules = false;
         return {Level::problem,
@@ -157,7 +172,7 @@ Result check_headers(const Machine& machine) {
     const std::filesystem::path target =
         std::filesystem::read_symlink(machine.system.place(link), error);
     Result result;
-    result.level = machine.minor || machine.installed.usable() ? Level::note : Level::problem;
+    result.level = machine.minor || machine.loadable() ? Level::note : Level::problem;
     if (error)
         result.found = fmt::format("there is no {}", link);
     else
@@ -173,54 +188,63 @@ Result check_built(const Machine& machine) {
     const std::string file = fmt::format("{}/{}/trapline.ko", folder, machine.release);
     if (!folder.empty() && machine.system.exists(file))
         return {Level::ok, file, {}};
-    if (machine.minor || machine.installed.usable())
+    if (machine.minor || machine.loadable())
         return {Level::ok,
                 machine.minor ? "not here, and not needed: one is loaded"
-                              : "not here, and not needed: one is installed",
+                : machine.installation.by_file
+                    ? "not here, and not needed: there is " + machine.installation.file
+                    : "not here, and not needed: one is installed",
                 {}};
     return {Level::problem,
             folder.empty() ? "this program isn't where it was built, and no module is beside it"
                            : fmt::format("there is no {}", file),
-            remedy::install(machine.release)};
+            remedy::install(machine.installation)};
 }
 
 Result check_installed(const Machine& machine) {
     const InstalledModule& module = machine.installed;
-    if (module.usable())
-        return {Level::ok, module.path, {}};
-    const Level level = machine.minor ? Level::note : Level::problem;
+    const Installation& at = machine.installation;
+    if (!at.by_file && machine.loadable())
+        return {Level::ok, at.file, {}};
+    if (at.by_file && at.file != module.path)
+        return {
+            Level::ok, fmt::format("{}, which is loaded where modprobe finds none", at.file), {}};
+    const Level level = machine.minor || machine.loadable() ? Level::note : Level::problem;
     if (module.gone)
         return {level, fmt::format("modules.dep names {}, which is gone", module.path),
-                remedy::install(machine.release)};
+                remedy::install(machine.installation)};
     if (!module.path.empty())
         return {level, fmt::format("{} is there, but modprobe doesn't know of it", module.path),
                 "sudo depmod " + machine.release};
     return {level,
             fmt::format("there is no trapline.ko for the running kernel {}{}", machine.release,
                         machine.minor ? "; the one that is loaded is gone after a reboot" : ""),
-            remedy::install(machine.release)};
+            remedy::install(machine.installation)};
 }
 
 Result check_vermagic(const Machine& machine) {
-    if (machine.installed.path.empty() || machine.installed.gone)
+    if (machine.file().empty())
         return nothing_to_look_at(machine);
     const std::string vermagic = machine.info.value("vermagic");
     if (vermagic.empty())
-        return {Level::unknown, fmt::format("modinfo can't read {}", machine.installed.path),
-                "modinfo " + machine.installed.path};
-    const std::string refusal = machine.minor ? std::string() : refusal_in_log(machine);
-    if (!refusal.empty())
+        return {Level::unknown, fmt::format("modinfo can't read {}", machine.file()),
+                "modinfo " + machine.file()};
+    const LoggedRefusal refusal = machine.minor ? LoggedRefusal() : refusal_in_log(machine);
+    if (!refusal.words.empty())
         // Of versions of symbols, too, modprobe hears an Exec format error.
-        return {Level::problem, "the kernel refused it: " + refusal,
-                refused(machine, refusal.find("Unknown symbol") != std::string::npos
-                                     ? refusal
+        return {refusal.of_this_file ? Level::problem : Level::unknown,
+                refusal.of_this_file
+                    ? "the kernel refused it: " + refusal.words
+                    : "the kernel refused this file, or one before it: " + refusal.words,
+                refused(machine, refusal.words.find("Unknown symbol") != std::string::npos
+                                     ? refusal.words
                                      : "Exec format error")
                     .hint()};
     const std::string wanted = kernel_vermagic(machine);
     if (!wanted.empty() && flags_of(vermagic) != flags_of(wanted))
         return {Level::problem,
                 fmt::format("it is for '{}', the running kernel wants '{}'", vermagic, wanted),
-                remedy::rebuild(machine.release)};
+                remedy::rebuild(machine.installation)};
     const std::string built_for = vermagic.substr(0, vermagic.find(' '));
     if (built_for == machine.release)
         return {Level::ok, vermagic, {}};
@@ -228,10 +252,10 @@ Result check_vermagic(const Machine& machine) {
     if (vermagic.find("modversions") != std::string::npos)
         return {Level::note,
                 fmt::format("it was built for {}, and may not fit {}", built_for, machine.release),
-                remedy::rebuild(machine.release)};
+                remedy::rebuild(machine.installation)};
     return {Level::problem,
             fmt::format("it was built for {}, not for {}", built_for, machine.release),
-            remedy::rebuild(machine.release)};
+            remedy::rebuild(machine.installation)};
 }
 
 Result check_signature(const Machine& machine) {
@@ -240,16 +264,22 @@ Result check_signature(const Machine& machine) {
         return {Level::ok, "the kernel demands none", {}};
     if (machine.minor)
         return {Level::ok, fmt::format("{} demands one, and the module is loaded", demand), {}};
-    if (machine.installed.path.empty() || machine.installed.gone)
+    if (machine.file().empty())
         return {Level::note, fmt::format("{} will demand one of the module", demand),
-                remedy::sign(machine.release)};
+                remedy::sign(machine.installation)};
     if (!machine.info.known())
-        return {Level::unknown, fmt::format("modinfo can't read {}", machine.installed.path),
-                "modinfo " + machine.installed.path};
+        return {Level::unknown, fmt::format("modinfo can't read {}", machine.file()),
+                "modinfo " + machine.file()};
     const std::string signer = machine.info.value("signer");
+    if (signer.empty() && !machine.info.value("sig_id").empty())
+        return {Level::unknown,
+                fmt::format("{} demands one; the module has one, but there is no modinfo to tell "
+                            "whose",
+                            demand),
+                remedy::load(machine.installation)};
     if (signer.empty())
         return {Level::problem, fmt::format("{} demands one, and the module has none", demand),
-                remedy::sign(machine.release)};
+                remedy::sign(machine.installation)};
     const std::optional<bool> key = has_key_of(machine, signer);
     if (!key)
         return {Level::unknown,
@@ -261,20 +291,20 @@ Result check_signature(const Machine& machine) {
                 fmt::format("{} demands one, and the kernel has no key of {}, who signed the "
                             "module",
                             demand, signer),
-                remedy::sign(machine.release)};
+                remedy::sign(machine.installation)};
     return {Level::note,
             fmt::format("{} demands one; it is signed by {}, of whom the kernel has a key, and "
                         "loading it will show whether it fits",
                         demand, signer),
-            std::string(remedy::load)};
+            remedy::load(machine.installation)};
 }
 
 Result check_loaded(const Machine& machine) {
     if (!machine.minor)
-        return {machine.installed.usable() ? Level::note : Level::problem,
-                machine.installed.usable() ? "not yet; root's first trace loads it"
-                                           : "not yet, and there is none that could be",
-                machine.installed.usable() ? std::string(remedy::load) : std::string()};
+        return {machine.loadable() ? Level::note : Level::problem,
+                machine.loadable() ? "not yet; root's first trace loads it"
+                                   : "not yet, and there is none that could be",
+                machine.loadable() ? remedy::load(machine.installation) : std::string()};
     if (!machine.system.exists("/dev/" TRAPLINE_DEVICE))
         return {Level::problem, "it is loaded, but /dev/trapline is not there",
                 remedy::make_node(*machine.minor)};
@@ -285,18 +315,19 @@ Result check_loaded(const Machine& machine) {
 Result check_abi_match(const Machine& machine) {
     const std::string written = machine.info.value("trapline_abi");
     const std::string ours = std::to_string(TRAPLINE_ABI);
+    const std::string what =
+        machine.installation.by_file ? machine.installation.file : "the module that is installed";
     if (!machine.minor) {
         if (!machine.info.known())
             return nothing_to_look_at(machine);
         if (written.empty())
-            return {Level::problem, "the module that is installed is older than this tool",
-                    remedy::rebuild(machine.release)};
+            return {Level::problem, fmt::format("{} is older than this tool", what),
+                    remedy::rebuild(machine.installation)};
         if (written != ours)
             return {Level::problem,
-                    fmt::format("this tool speaks ABI {}, the module that is installed ABI {}",
-                                ours, written),
-                    remedy::rebuild(machine.release)};
-        return {Level::ok, fmt::format("{}, as the module that is installed", ours), {}};
+                    fmt::format("this tool speaks ABI {}, {} ABI {}", ours, what, written),
+                    remedy::rebuild(machine.installation)};
+        return {Level::ok, fmt::format("{}, as {}", ours, what), {}};
     }
     const DeviceAnswer& device = machine.device;
     if (!device.abi)
@@ -308,9 +339,9 @@ Result check_abi_match(const Machine& machine) {
         return {Level::ok, ours, {}};
     // Loading it again is no use where the file speaks the other one as well.
     return {Level::problem, AbiError(*device.abi).what(),
-            written == ours
-                ? std::string(remedy::reload)
-                : fmt::format("{} && {}", remedy::rebuild(machine.release), remedy::reload)};
+            written == ours ? remedy::reload(machine.installation)
+                            : fmt::format("{} && {}", remedy::rebuild(machine.installation),
+                                          remedy::reload(machine.installation))};
 }
 
 } // namespace trapline

@@ -7,11 +7,13 @@
 #include <climits>
 #include <fcntl.h>
 #include <sys/klog.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "control/module_file.h"
 #include "control/session.h"
+#include "doctor/elf_file.h"
 #include "util/fd.h"
+#include "util/kernel_name.h"
 #include "util/run_program.h"
 
 namespace trapline {
@@ -53,12 +55,20 @@ std::string System::unzipped(const std::string& path) const {
 
 std::string System::modinfo(const std::string& path) const {
     Finished modinfo = run_program({"modinfo", place(path)}, Heard::output);
-    return modinfo.status == 0 ? std::move(modinfo.text) : std::string();
+    return modinfo.status == 0 ? std::move(modinfo.text) : modinfo_of_file(place(path));
 }
 
 std::string System::release() const {
-    utsname names{};
-    return uname(&names) == 0 ? names.release : "unknown";
+    return kernel_release();
+}
+
+bool System::has_modprobe() const {
+    return run_program({"modprobe", "--version"}, Heard::output).status != 127;
+}
+
+std::string System::module_file(const std::string& for_release) const {
+    const std::optional<ModuleFile> found = find_module_file(for_release);
+    return found ? found->path : std::string();
 }
 
 unsigned System::effective_user() const {

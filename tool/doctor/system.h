@@ -37,10 +37,14 @@ public:
     bool exists(const std::string& path) const;
     // What gzip makes of it; empty if that fails.
     std::string unzipped(const std::string& path) const;
-    // What `modinfo` prints of a module's file; empty if that fails.
+    // What `modinfo` prints of a module's file, or what we read there ourselves where there is no
+    // modinfo; empty if that fails.
     virtual std::string modinfo(const std::string& path) const;
 
     virtual std::string release() const; // uname -r
+    virtual bool has_modprobe() const;
+    // What is loaded where modprobe finds nothing; empty: there is none.
+    virtual std::string module_file(const std::string& for_release) const;
     virtual unsigned effective_user() const;
     virtual std::string kernel_log() const; // empty: not readable
     virtual DeviceAnswer ask_device() const;

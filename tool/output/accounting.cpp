@@ -175,4 +175,10 @@ std::string gone_text(std::string_view name) {
         escaped(name));
 }
 
+std::string silenced_text(std::uint64_t monotonic_ns) {
+    return fmt::format("the kernel crashed at {}, and nothing was recorded since (dump_on_oops); "
+                       "what came after that was not counted",
+                       seconds_text(monotonic_ns));
+}
+
 } // namespace trapline

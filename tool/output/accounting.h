@@ -32,6 +32,9 @@ void append_missed(std::string& out, std::string_view name, const trapline_count
 // The line about a probe whose trap was not in place at the end.
 std::string gone_text(std::string_view name);
 
+// Of a run that a crash of the kernel ended at a time of CLOCK_MONOTONIC.
+std::string silenced_text(std::uint64_t monotonic_ns);
+
 // Records that were hits and wanted but dropped: what --strict asks for.
 std::uint64_t lost_records(const trapline_counters& counters);
 

@@ -55,7 +55,15 @@ std::optional<std::uint32_t> number(std::optional<std::string_view> text, int ba
 
 bool is_tag(std::string_view tag) {
     const auto id = take_word(tag, '.');
-    return id && id->size() == 8 && number(*id, 16) && number(tag);
+    if (!id || id->size() != 8 || !number(*id, 16))
+        return false;
+    const auto run = take_word(tag, '.');
+    return number(tag) && (!run || number(*run));
+}
+
+// Of the same run as `tag` names, and begun later.
+bool is_begun_anew(std::string_view later, std::string_view tag) {
+    return later.size() > tag.size() && later.starts_with(tag) && later[tag.size()] == '.';
 }
 
 int digit(char c) {
@@ -110,8 +118,14 @@ void ConsoleLogParser::take_line(std::string_view line) {
     for (std::size_t at = line.find(mark); at != std::string_view::npos;) {
         const std::size_t begin = at + mark.size();
         at = line.find(mark, begin);
-        if (!take(line.substr(begin, at == std::string_view::npos ? at : at - begin)))
-            damaged_++;
+        const std::string_view text =
+            line.substr(begin, at == std::string_view::npos ? at : at - begin);
+        if (take(text))
+            continue;
+        damaged_++;
+        const auto dump = dumps_.find(text.substr(0, text.find(' ')));
+        if (dump != dumps_.end())
+            dump->second.damaged++;
     }
 }
 
@@ -143,7 +157,7 @@ bool ConsoleLogParser::take(std::string_view text) {
         dump = dumps_.try_emplace(tags_.back()).first;
     }
     Line line{kind->front(), *part, *parts, std::move(*bytes)};
-    const auto [there, added] = dump->second.try_emplace(*sequence, line);
+    const auto [there, added] = dump->second.lines.try_emplace(*sequence, line);
     return added || there->second == line; // a log may hold a line twice
 }
 
@@ -174,13 +188,27 @@ ConsoleDump ConsoleLogParser::put_together(const std::string& tag, Lines& lines)
     return dump;
 }
 
+bool ConsoleLogParser::whole(const Lines& lines) {
+    const auto& [sequence, last] = *lines.rbegin();
+    return last.kind == TL_CONSOLE_END && lines.size() == std::uint64_t{sequence} + 1;
+}
+
 ConsoleLog ConsoleLogParser::finish() {
     take_line(rest_);
     rest_.clear();
     ConsoleLog log;
     log.damaged = damaged_;
     for (const std::string& tag : tags_)
-        log.dumps.push_back(put_together(tag, dumps_.at(tag)));
+        log.dumps.push_back(put_together(tag, dumps_.at(tag).lines));
+    // What a panic has printed anew, and whole, needs no beginning of the same.
+    std::erase_if(log.dumps, [&](const ConsoleDump& dump) {
+        const bool anew = std::any_of(tags_.begin(), tags_.end(), [&](const std::string& tag) {
+            return is_begun_anew(tag, dump.tag) && whole(dumps_.at(tag).lines);
+        });
+        if (anew)
+            log.damaged -= dumps_.at(dump.tag).damaged;
+        return anew;
+    });
     return log;
 }
 

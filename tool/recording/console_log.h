@@ -28,8 +28,9 @@ struct ConsoleDump {
 };
 
 struct ConsoleLog {
-    std::vector<ConsoleDump> dumps; // in the order in which they begin
-    std::uint64_t damaged = 0;      // lines that are a dump's, and not whole
+    // In the order in which they begin; without those that a panic has printed anew.
+    std::vector<ConsoleDump> dumps;
+    std::uint64_t damaged = 0; // lines that are a dump's, and not whole
 };
 
 class ConsoleLogParser {
@@ -48,14 +49,19 @@ private:
         bool operator==(const Line&) const = default;
     };
     using Lines = std::map<std::uint32_t, Line>; // by sequence
+    struct Dump {
+        Lines lines; // at least one
+        std::uint64_t damaged = 0;
+    };
 
     void take_line(std::string_view line);
     bool take(std::string_view text);
+    static bool whole(const Lines& lines);
     static ConsoleDump put_together(const std::string& tag, Lines& lines);
 
     std::string rest_; // of a line that goes on
     std::vector<std::string> tags_;
-    std::map<std::string, Lines, std::less<>> dumps_;
+    std::map<std::string, Dump, std::less<>> dumps_;
     std::uint64_t damaged_ = 0;
 };
 

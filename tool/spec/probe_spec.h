@@ -3,7 +3,8 @@
 //
 //   [kprobe:|kretprobe:][MODULE:]FUNC[#N][+OFF[/SIZE]][ [MODULE]][ if CONDITION]
 //
-// FUNC#N is the Nth function of that name by address, from 1. +OFF/SIZE and a module in
+// FUNC#N is the Nth function of that name by address, from 1, wherever they are: MODULE:FUNC#N has
+// the same number, and has to be in that module. +OFF/SIZE and a module in
 // brackets behind it are how an oops writes a place. " /CONDITION/" is bpftrace's way to write
 // " if CONDITION".
 #pragma once

@@ -124,19 +124,20 @@ private:
 
     [[noreturn]] void fail_ambiguous(const std::vector<Symbol>& found) const {
         std::string list;
+        const std::vector<Symbol> all = functions({});
         for (std::size_t i = 0; i < found.size() && i < listed_max; i++) {
             const Symbol& symbol = found[i];
-            list += fmt::format("\n    {}#{}  {:#018x}  {}", symbol.name, i + 1, symbol.address,
-                                symbol.module.empty() ? "kernel" : symbol.module);
+            list += fmt::format("\n    {}#{}  {:#018x}  {}", symbol.name, number_of(symbol, all),
+                                symbol.address, symbol.module.empty() ? "kernel" : symbol.module);
         }
         if (found.size() > listed_max)
             list += "\n    ...";
         const bool modules = std::any_of(found.begin(), found.end(), [&](const Symbol& symbol) {
             return symbol.module != found.front().module;
         });
-        std::string choose =
-            fmt::format("{}{}#1 for the first by address, and so on",
-                        spec_.module.empty() ? "" : spec_.module + ":", spec_.function);
+        std::string choose = fmt::format("{}{}#{} for the first by address, and so on",
+                                         spec_.module.empty() ? "" : spec_.module + ":",
+                                         spec_.function, number_of(found.front(), all));
         if (modules)
             choose = fmt::format("MODULE:{} (kernel:{} for the kernel image), or {}",
                                  spec_.function, spec_.function, choose);
@@ -144,24 +145,53 @@ private:
              "choose one: " + choose);
     }
 
-    Symbol choose(const std::vector<Symbol>& found) const {
-        if (found.empty())
-            fail_unknown();
-        const bool ambiguous = found.size() > 1;
-        // By name the kernel would take the first that it comes across.
-        if ((ambiguous || spec_.number > 1) && kallsyms_.addresses_hidden())
+    // By address, among all of the name, from 1: a module in front of it changes nothing.
+    static std::size_t number_of(const Symbol& symbol, const std::vector<Symbol>& all) {
+        const auto at = std::find_if(all.begin(), all.end(), [&](const Symbol& other) {
+            return other.address == symbol.address;
+        });
+        return static_cast<std::size_t>(at - all.begin()) + 1;
+    }
+
+    // FUNC#N, or MODULE:FUNC#N for one that is there.
+    Symbol choose_numbered(const std::vector<Symbol>& found) const {
+        const std::vector<Symbol> all = functions({});
+        fail_if_hidden(all);
+        if (spec_.number > all.size())
+            fail(fmt::format("there {} of this name",
+                             all.size() > 1 ? fmt::format("are only {} functions", all.size())
+                                            : "is only one function"),
+                 "leave out the #, or see the list that comes without it");
+        const Symbol& chosen = all[spec_.number - 1];
+        const auto there = std::find_if(found.begin(), found.end(), [&](const Symbol& symbol) {
+            return symbol.address == chosen.address;
+        });
+        if (there != found.end())
+            return *there;
+        fail(fmt::format("{}#{} is not in {}: it is {}", spec_.function, spec_.number, spec_.module,
+                         qualified(chosen)),
+             fmt::format("numbers go on from the kernel image to the modules; of {} the first is "
+                         "{}:{}#{}",
+                         spec_.module, spec_.module, spec_.function,
+                         number_of(found.front(), all)));
+    }
+
+    // By name the kernel would take the first that it comes across.
+    void fail_if_hidden(const std::vector<Symbol>& found) const {
+        if (found.size() > 1 && kallsyms_.addresses_hidden())
             fail(fmt::format("{} functions have this name, and this kernel hides the addresses "
                              "that tell them apart ({})",
                              found.size(), list_names(qualified_names(found))),
                  unhide_hint());
-        if (spec_.number > found.size())
-            fail(fmt::format("there {} of this name",
-                             ambiguous ? fmt::format("are only {} functions", found.size())
-                                       : "is only one function"),
-                 "leave out the #, or see the list that comes without it");
+    }
+
+    Symbol choose(const std::vector<Symbol>& found) const {
+        if (found.empty())
+            fail_unknown();
         if (spec_.number != 0)
-            return found[spec_.number - 1];
-        if (!ambiguous)
+            return choose_numbered(found);
+        fail_if_hidden(found);
+        if (found.size() == 1)
             return found.front();
 
         // A place from an oops says how large its function is: that may tell them apart.

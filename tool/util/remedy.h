@@ -6,21 +6,40 @@
 #include <string>
 #include <string_view>
 
+namespace trapline {
+
+// How the module gets into the running kernel, as far as commands depend on it.
+struct Installation {
+    std::string release{};    // the kernel's
+    std::string file{};       // that would be loaded; empty: none, or it isn't known
+    bool by_file = false;     // without modprobe
+    std::string dkms{};       // the version that DKMS has or is to have; empty: it isn't DKMS's
+    bool dkms_source = false; // DKMS has the source of that
+    std::string dkms_key = "/var/lib/dkms/mok.pub";
+};
+
+} // namespace trapline
+
 namespace trapline::remedy {
 
 inline constexpr std::string_view as_root = "sudo trapline ...";
-inline constexpr std::string_view load = "sudo modprobe trapline";
-inline constexpr std::string_view reload = "sudo rmmod trapline && sudo modprobe trapline";
+inline constexpr std::string_view load_installed = "sudo modprobe trapline";
+inline constexpr std::string_view reload_installed =
+    "sudo rmmod trapline && sudo modprobe trapline";
 inline constexpr std::string_view show_addresses = "sudo sysctl kernel.kptr_restrict=1";
 
+// Loads the module; where one is loaded already, in its place.
+std::string load(const Installation& at);
+std::string reload(const Installation& at);
+
 // Builds and installs the module for the running kernel.
-std::string install(std::string_view release);
+std::string install(const Installation& at);
 
 // The same where one is there that doesn't fit.
-std::string rebuild(std::string_view release);
+std::string rebuild(const Installation& at);
 
 // What to do where the kernel demands signatures: several lines.
-std::string sign(std::string_view release);
+std::string sign(const Installation& at);
 
 // Makes the device's node.
 std::string make_node(unsigned minor);

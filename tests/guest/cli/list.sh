@@ -106,6 +106,29 @@ namesakes() {
 }
 t "functions of one name have the numbers that trace takes" namesakes
 
+# A number is the same behind a module's name: of a function that the kernel image has too.
+namesakes_in_modules() {
+	local function module name number address
+	list_functions '*'
+	awk -F "$tab" '$1 ~ /#/ { split($1, at, "#"); if ($2 == "") image[at[1]] = 1; else if (at[1] in image) { print at[1], at[2], $2, $3; exit } }' out >same
+	read -r name number module address <same
+	[ -n "$module" ] || fail "no module has a function of a name that the kernel image has"
+	for function in "$name#$number" "$module:$name#$number"; do
+		trace_background "kprobe:$function"
+		tracing
+		expect_in $list "^${address#0x} "
+		kill -INT $tool
+		ended
+		expect_status 0
+		trapline explain "kprobe:$function" >out 2>err || fail "explain $function: $(cat err)"
+		expect_in out "${address#0x}"
+	done
+	trace "$module:$name#1" -- true
+	expect_status 125
+	expect_in err "$name#1 is not in $module: it is $name"
+}
+t "a number is the same behind a module's name, for list, trace and explain" namesakes_in_modules
+
 nothing() {
 	list_functions vfs_raed
 	expect_status 1
