@@ -21,5 +21,5 @@ archive() {
 	apt-get indextargets --format '$(REPO_URI)|$(ORIGIN)|$(RELEASE)' 'Created-By: Packages' |
 		awk -F'|' -v want="$1" '
 		$2 != "Debian" && !($2 == "" && $1 ~ /debian/) { next }
-		(($3 ~ /-security|\/updates/) ? "security" : "plain") == want { print $1; exit }'
+		(($3 ~ /-security|\/updates/) ? "security" : "plain") == want && !found++ { print $1 }'
 }
