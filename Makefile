@@ -97,7 +97,7 @@ demo-program guest-programs: configure
 
 # The guest's kernel, and our module and the test modules for it.
 guest-kernel:
-	@made=$$(qemu/kernel $(GUEST)) && eval "$$made" && \
+	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@if grep -nE '^[^ ]+:[0-9]+:[0-9]+: warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Shared by the host scripts of qemu/: error messages and where things are.
-# Sourced, never run; it changes nothing.
+# Sourced, never run; it changes nothing but PATH.
 
 me=${0##*/}
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${TRAPLINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trapline}
 readonly me top cache
+# Debian's users have no depmod, modprobe otherwise.
+PATH=$PATH:/usr/sbin:/sbin
 
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() { say "$@"; exit "${die_status:-1}"; }
