@@ -223,6 +223,7 @@ deps-test:
 check: deps-test tool man
 	@tests/checks/include-directions
 	@tests/checks/format
+	@tests/checks/deps
 	@tests/checks/checkpatch
 	@tests/checks/manual $(B)/bin/trapline $(B)/man
 	@tests/checks/completions $(B)/bin/trapline
