@@ -192,8 +192,8 @@ test-packages: deb
 	@tests/packaging/run
 
 # CMake's percentages, on a terminal.
-show-progress = while read -r line; do [ ! -t 2 ] || case $$line in \
-	'['*%*) printf '\r  %s' "$${line%%]*}]" >&2 ;; esac; done; [ ! -t 2 ] || printf '\r        \r' >&2
+show-progress = { while read -r line; do [ ! -t 2 ] || case $$line in \
+	'['*%*) printf '\r  %s' "$${line%%]*}]" >&2 ;; esac; done; [ ! -t 2 ] || printf '\r        \r' >&2; }
 
 .PHONY: lab demo-built
 demo-built:
