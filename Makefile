@@ -37,7 +37,7 @@ release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(1)/include/generate
 .NOTPARALLEL:
 .PHONY: all kmod tool man install uninstall demo test check unit guest bench clean fuzz fuzz-proof
 .PHONY: guest-kmod demo-program guest-programs guest-kernel configure
-all: kmod tool man
+all: deps-build kmod tool man
 
 VERSION := $(shell sed -n 's/.*define TRAPLINE_VERSION[[:space:]]*"\(.*\)".*/\1/p' shared/trapline.h)
 
@@ -71,6 +71,10 @@ configure:
 	@mkdir -p $(B)
 	@cmake -S . -B $(B)/tool -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTRAPLINE_WERROR=$(WERROR) >/dev/null
 
+.PHONY: deps-build
+deps-build:
+	@qemu/deps build
+
 BUILD = cmake --build $(B)/tool -j$(shell nproc) --target
 tool:
 	@qemu/deps build
@@ -93,7 +97,7 @@ demo-program guest-programs: configure
 
 # The guest's kernel, and our module and the test modules for it.
 guest-kernel:
-	@made=$$(qemu/kernel $(GUEST)) && eval "$$made" && \
+	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@if grep -nE '^[^ ]+:[0-9]+:[0-9]+: warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
@@ -187,12 +191,18 @@ test-packages: deb
 	@qemu/deps packages
 	@tests/packaging/run
 
+# CMake's percentages, on a terminal.
+show-progress = { while read -r line; do [ ! -t 2 ] || case $$line in \
+	'['*%*) printf '\r  %s' "$${line%%]*}]" >&2 ;; esac; done; [ ! -t 2 ] || printf '\r        \r' >&2; }
+
 .PHONY: lab demo-built
 demo-built:
 	@qemu/deps demo
 	@mkdir -p $(B)
-	@echo "Building the tool, and the module for the guest's kernel ..."
-	@$(MAKE) tool demo-program >$(B)/tool.log 2>&1 || { cat $(B)/tool.log >&2; exit 1; }
+	@echo "Building the tool, a minute or some, once ..."
+	@set -o pipefail; $(MAKE) tool demo-program 2>&1 | tee $(B)/tool.log | $(show-progress) || \
+		{ cat $(B)/tool.log >&2; exit 1; }
+	@echo "Building the module for the guest's kernel ..."
 	@$(MAKE) guest-kernel
 	@echo "Booting it in QEMU ..."
 
@@ -213,6 +223,7 @@ deps-test:
 check: deps-test tool man
 	@tests/checks/include-directions
 	@tests/checks/format
+	@tests/checks/deps
 	@tests/checks/checkpatch
 	@tests/checks/manual $(B)/bin/trapline $(B)/man
 	@tests/checks/completions $(B)/bin/trapline

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # Shared by the host scripts of qemu/: error messages and where things are.
-# Sourced, never run; it changes nothing.
+# Sourced, never run; it changes nothing but PATH.
 
 me=${0##*/}
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${TRAPLINE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/trapline}
 readonly me top cache
+# Debian's users have no depmod, modprobe otherwise.
+PATH=$PATH:/usr/sbin:/sbin
 
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 die() { say "$@"; exit "${die_status:-1}"; }
@@ -21,5 +23,5 @@ archive() {
 	apt-get indextargets --format '$(REPO_URI)|$(ORIGIN)|$(RELEASE)' 'Created-By: Packages' |
 		awk -F'|' -v want="$1" '
 		$2 != "Debian" && !($2 == "" && $1 ~ /debian/) { next }
-		(($3 ~ /-security|\/updates/) ? "security" : "plain") == want { print $1; exit }'
+		(($3 ~ /-security|\/updates/) ? "security" : "plain") == want && !found++ { print $1 }'
 }

@@ -2,6 +2,7 @@
 // The little that the doctor wants to know of a kernel's image with debug information.
 #pragma once
 
+#include <cstdint>
 #include <fstream>
 #include <optional>
 #include <string>
