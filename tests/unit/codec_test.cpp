@@ -184,7 +184,7 @@ TEST(CodecParse, AnotherAbiIsRefusedWithTheWayOut) {
         check_abi(parse_abi(exact(info_answer(TRAPLINE_ABI + 1).get()).header()));
         FAIL() << "another ABI was accepted";
     } catch (const Error& error) {
-        EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 2, the loaded module ABI 3");
+        EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 3, the loaded module ABI 4");
         EXPECT_EQ(error.hint(), "reload the module: sudo rmmod trapline && sudo modprobe trapline");
     }
 }
