@@ -236,8 +236,10 @@ static __always_inline int tl_entry_fast(struct kprobe *kp, struct pt_regs *regs
 	counts->hits++;
 	if (shape == TL_SHAPE_ARGS)
 		tl_program_args(size, regs, at);
-	else
+	else if (shape == TL_SHAPE_WORDS)
 		tl_program_words(&probe->entry, regs, at);
+	else
+		tl_program_parts(&probe->entry, regs, at);
 	tl_record_end(counts, w, at + size);
 	tl_ring_leave(w);
 	return 0;
@@ -254,6 +256,12 @@ static notrace int tl_entry_words(struct kprobe *kp, struct pt_regs *regs)
 	return tl_entry_fast(kp, regs, TL_SHAPE_WORDS);
 }
 NOKPROBE_SYMBOL(tl_entry_words);
+
+static notrace int tl_entry_parts(struct kprobe *kp, struct pt_regs *regs)
+{
+	return tl_entry_fast(kp, regs, TL_SHAPE_PARTS);
+}
+NOKPROBE_SYMBOL(tl_entry_parts);
 
 static __always_inline struct tl_probe *tl_probe_of(struct kretprobe_instance *ri)
 {
@@ -278,9 +286,9 @@ static __always_inline void tl_call_over(struct tl_call *call)
 #endif
 }
 
-/* The entry of a call. Not 0: forget the call. */
+/* The entry of a call, by the entry program's shape. Not 0: forget the call. */
 static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs,
-					 bool fast)
+					 enum tl_shape shape)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
 	struct tl_session *session = probe->session;
@@ -297,8 +305,11 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 		return 1;
 	}
 	call->generation = READ_ONCE(session->generation);
-	if (fast) {
+	if (shape == TL_SHAPE_ARGS) {
 		tl_program_args(probe->entry.size, regs, call->fields);
+		call->time = rdtsc_ordered();
+	} else if (shape == TL_SHAPE_PARTS) {
+		tl_program_parts(&probe->entry, regs, call->fields);
 		call->time = rdtsc_ordered();
 	} else {
 		size = tl_program_run(&probe->entry, regs, NULL, tl_user_context(&probe->rp.kp),
@@ -319,15 +330,21 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 
 static int tl_call_entry_general(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	return tl_call_entry(ri, regs, false);
+	return tl_call_entry(ri, regs, TL_SHAPE_PROGRAM);
 }
 NOKPROBE_SYMBOL(tl_call_entry_general);
 
 static notrace int tl_call_entry_fast(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	return tl_call_entry(ri, regs, true);
+	return tl_call_entry(ri, regs, TL_SHAPE_ARGS);
 }
 NOKPROBE_SYMBOL(tl_call_entry_fast);
+
+static notrace int tl_call_entry_parts(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return tl_call_entry(ri, regs, TL_SHAPE_PARTS);
+}
+NOKPROBE_SYMBOL(tl_call_entry_parts);
 
 /* A clock may step back between CPUs. */
 static __always_inline u64 tl_call_duration(const struct tl_call *call, u64 now)
@@ -416,8 +433,23 @@ static __always_inline u8 *tl_put_words(u8 *at, const u8 *from, u32 size)
 	return at;
 }
 
-/* Arguments in registers, and the return value. */
-static notrace int tl_call_return_fast(struct kretprobe_instance *ri, struct pt_regs *regs)
+/* The same for fields of 4 bytes among them. */
+static __always_inline u8 *tl_put_parts(u8 *at, const u8 *from, u32 size)
+{
+	at = tl_put_words(at, from, size & ~7);
+	if (size & 4) {
+		tl_put_u32(at, *(const u32 *)(from + (size & ~7)));
+		at += 4;
+	}
+	return at;
+}
+
+/*
+ * Registers for fields: with @parts any, else whole ones, and the return value. The entry's
+ * handler has put them down.
+ */
+static __always_inline int tl_call_return(struct kretprobe_instance *ri, struct pt_regs *regs,
+					  bool parts)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
 	struct tl_call *call = (struct tl_call *)ri->data;
@@ -435,23 +467,43 @@ static notrace int tl_call_return_fast(struct kretprobe_instance *ri, struct pt_
 	w = &this_cpu_ptr(session->rings)->writer;
 	size = probe->entry.size;
 	now = rdtsc_ordered();
-	if (unlikely(!tl_record_begin_fast(probe, w, now, size + 16, &at)))
+	if (unlikely(!tl_record_begin_fast(probe, w, now,
+					   size + 8 + (parts ? probe->ret.size : 8), &at)))
 		return tl_call_return_general(ri, regs);
 	counts->returned++;
-	at = tl_put_words(at, call->fields, size);
+	at = parts ? tl_put_parts(at, call->fields, size) : tl_put_words(at, call->fields, size);
 	tl_put_u64(at, tl_call_duration(call, now));
-	tl_put_u64(at + 8, regs->ax);
-	tl_record_end(counts, w, at + 16);
+	at += 8;
+	if (parts) {
+		at = tl_program_parts(&probe->ret, regs, at);
+	} else {
+		tl_put_u64(at, regs->ax);
+		at += 8;
+	}
+	tl_record_end(counts, w, at);
 	tl_ring_leave(w);
 	return 0;
 }
+
+static notrace int tl_call_return_fast(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return tl_call_return(ri, regs, false);
+}
 NOKPROBE_SYMBOL(tl_call_return_fast);
+
+static notrace int tl_call_return_parts(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return tl_call_return(ri, regs, true);
+}
+NOKPROBE_SYMBOL(tl_call_return_parts);
 NOKPROBE_SYMBOL(tl_ring_reserve_slow);
 
 kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe)
 {
 	if (!probe->session->tsc || probe->trigger || probe->entry.shape == TL_SHAPE_PROGRAM)
 		return tl_entry_general;
+	if (probe->entry.shape == TL_SHAPE_PARTS)
+		return tl_entry_parts;
 	return probe->entry.shape == TL_SHAPE_ARGS ? tl_entry_args : tl_entry_words;
 }
 
@@ -463,12 +515,23 @@ static bool tl_call_common(const struct tl_probe *probe)
 	       probe->ret.words[0] == offsetof(struct pt_regs, ax);
 }
 
+/* Registers alone, the TSC, no trigger: what types make of a call. */
+static bool tl_call_parts(const struct tl_probe *probe)
+{
+	return probe->session->tsc && !probe->trigger && probe->entry.shape != TL_SHAPE_PROGRAM &&
+	       probe->ret.shape != TL_SHAPE_PROGRAM;
+}
+
 kretprobe_handler_t tl_handler_call_entry(const struct tl_probe *probe)
 {
-	return tl_call_common(probe) ? tl_call_entry_fast : tl_call_entry_general;
+	if (tl_call_common(probe))
+		return tl_call_entry_fast;
+	return tl_call_parts(probe) ? tl_call_entry_parts : tl_call_entry_general;
 }
 
 kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
 {
-	return tl_call_common(probe) ? tl_call_return_fast : tl_call_return_general;
+	if (tl_call_common(probe))
+		return tl_call_return_fast;
+	return tl_call_parts(probe) ? tl_call_return_parts : tl_call_return_general;
 }

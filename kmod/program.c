@@ -66,9 +66,11 @@ static __always_inline int tl_arg(const struct tl_regs *regs, __u64 n, __u64 *va
 #include "shared/interpreter.h"
 NOKPROBE_SYMBOL(tl_run);
 
-/* The register word that @insn loads, in bytes; -1: it loads something else. */
+/* The register word that @insn loads whole, in bytes; -1: it loads something else. */
 static int tl_insn_word(const struct tl_insn *insn)
 {
+	if (insn->size && insn->size != 8)
+		return -1;
 	switch (insn->op) {
 	case TL_OP_REG:
 		return insn->imm * sizeof(u64);
@@ -81,10 +83,11 @@ static int tl_insn_word(const struct tl_insn *insn)
 	}
 }
 
-/* Recognises pairs of (load a register, store its 8 bytes), then ACCEPT. */
+/* Recognises pairs of (load a register, store its low bytes), then ACCEPT. */
 static void tl_program_shape(struct tl_program *program, const struct tl_insn *insns, u32 count)
 {
 	bool args = count / 2 <= TL_ARGS_IN_REGS;
+	bool whole = true;
 	u32 i;
 
 	program->shape = TL_SHAPE_PROGRAM;
@@ -95,13 +98,14 @@ static void tl_program_shape(struct tl_program *program, const struct tl_insn *i
 		const struct tl_insn *put = load + 1;
 		int word = tl_insn_word(load);
 
-		if (word < 0 || put->op != TL_OP_PUT || put->size != 8 || put->a != load->dst)
+		if (word < 0 || put->op != TL_OP_PUT || put->a != load->dst)
 			return;
-		program->words[i] = word;
+		program->words[i] = word | (put->size & TL_WORD_SIZE);
+		whole = whole && put->size == 8;
 		args = args && word == tl_arg_words[i];
 	}
 	program->words_count = count / 2;
-	program->shape = args ? TL_SHAPE_ARGS : TL_SHAPE_WORDS;
+	program->shape = !whole ? TL_SHAPE_PARTS : args ? TL_SHAPE_ARGS : TL_SHAPE_WORDS;
 }
 
 /*
@@ -161,7 +165,7 @@ int tl_program_run(const struct tl_program *program, struct pt_regs *regs,
 		   const struct tl_entered *entered, bool user, u8 *to)
 {
 	if (program->shape != TL_SHAPE_PROGRAM)
-		return tl_program_words(program, regs, to) - to;
+		return tl_program_parts(program, regs, to) - to;
 	__this_cpu_write(tl_user_readable, user);
 	return tl_run(program->insns, (const struct tl_regs *)regs, entered, to);
 }

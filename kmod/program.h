@@ -15,6 +15,7 @@ enum tl_shape {
 	TL_SHAPE_PROGRAM,	/* anything: interpret it */
 	TL_SHAPE_WORDS,		/* stores registers: words[], nothing else */
 	TL_SHAPE_ARGS,		/* stores the first arguments in order, up to six */
+	TL_SHAPE_PARTS,		/* stores registers, some in part: words[], nothing else */
 };
 
 struct tl_program {
@@ -23,9 +24,12 @@ struct tl_program {
 	u32 size;			/* bytes of fields at most */
 	u32 least;			/* and at least, of a hit that is recorded */
 	u8 shape;			/* enum tl_shape */
-	u8 words_count;			/* TL_SHAPE_WORDS */
-	u16 words[TL_WORDS_MAX];	/* offsets in struct pt_regs, bytes */
+	u8 words_count;			/* of any shape but TL_SHAPE_PROGRAM */
+	u16 words[TL_WORDS_MAX];	/* offsets in struct pt_regs, bytes | the size to store */
 };
+
+/* Of words[]: the size, 0 for 8 bytes. Offsets are multiples of 8. */
+#define TL_WORD_SIZE	7
 
 int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, enum tl_site site,
 		    u32 entry_least, char *text, size_t text_size);
@@ -42,6 +46,30 @@ static __always_inline u8 *tl_program_words(const struct tl_program *program,
 
 	for (; word != end; word++, to += 8)
 		tl_put_u64(to, *(const u64 *)((const u8 *)regs + *word));
+	return to;
+}
+
+/* Stores the fields of any shape but TL_SHAPE_PROGRAM; returns their end. */
+static __always_inline u8 *tl_program_parts(const struct tl_program *program,
+					    const struct pt_regs *regs, u8 *to)
+{
+	const u16 *word = program->words;
+	const u16 *end = word + program->words_count;
+
+	for (; word != end; word++) {
+		u64 value = *(const u64 *)((const u8 *)regs + (*word & ~TL_WORD_SIZE));
+		u32 size = *word & TL_WORD_SIZE;
+
+		if (!size) {
+			tl_put_u64(to, value);
+			to += 8;
+			continue;
+		}
+		if (size != 4)
+			value &= size == 1 ? U8_MAX : U16_MAX;
+		tl_put_u32(to, value);
+		to += 4;
+	}
 	return to;
 }
 

@@ -92,6 +92,20 @@ tl_inline __u64 tl_extend(__u64 value, __u8 size, __u8 flags)
 	return value << spare >> spare;
 }
 
+/* A register's or argument's value, or what of it @insn asks for. */
+tl_inline __u64 tl_narrow(__u64 value, const struct tl_insn *insn)
+{
+	return insn->size ? tl_extend(value, insn->size, insn->flags) : value;
+}
+
+/* A number among the entry's fields. */
+tl_inline __u64 tl_field(const __u8 *field, const struct tl_insn *insn)
+{
+	if (insn->size == 0 || insn->size == 8)
+		return tl_get_u64(field);
+	return tl_extend(tl_get_u32(field), insn->size, insn->flags);
+}
+
 tl_inline int tl_compare(__u8 op, __u64 a, __u64 b)
 {
 	switch (op) {
@@ -137,19 +151,20 @@ tl_noinline int tl_run(const struct tl_insn *insn, const struct tl_regs *regs,
 			value = insn->imm;
 			break;
 		case TL_OP_REG:
-			value = tl_reg(regs, insn->imm);
+			value = tl_narrow(tl_reg(regs, insn->imm), insn);
 			break;
 		case TL_OP_ARG:
 			fault = tl_arg(regs, insn->imm, &value);
+			value = tl_narrow(value, insn);
 			break;
 		case TL_OP_RETVAL:
-			value = tl_retval(regs);
+			value = tl_narrow(tl_retval(regs), insn);
 			break;
 		case TL_OP_DURATION:
 			value = entered->duration;
 			break;
 		case TL_OP_FIELD:
-			value = tl_get_u64(entered->fields + insn->imm);
+			value = tl_field(entered->fields + insn->imm, insn);
 			break;
 		case TL_OP_LOAD_KERNEL:
 		case TL_OP_LOAD_USER:

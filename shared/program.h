@@ -28,7 +28,9 @@ enum tl_op {
 	TL_OP_ACCEPT,		/* end: record what was stored */
 	TL_OP_REJECT,		/* end: the hit is filtered */
 	TL_OP_IMM,		/* dst = imm */
-	TL_OP_REG,		/* dst = word imm of struct pt_regs */
+	TL_OP_REG,		/* dst = word imm of struct pt_regs; of this and the next two: its low
+				 * size bytes, sign: flags; size 0: all 8
+				 */
 	TL_OP_ARG,		/* dst = ABI argument imm, from 0; at a function's entry only */
 	TL_OP_RETVAL,		/* dst = return value; in return programs only */
 	TL_OP_LOAD_KERNEL,	/* dst = size bytes at slot a + (signed) imm, sign: flags */
@@ -45,7 +47,9 @@ enum tl_op {
 	TL_OP_STR_KERNEL,	/* store the string at slot a, at most imm bytes of it */
 	TL_OP_STR_USER,
 	TL_OP_DURATION,		/* dst = ticks since the entry; at a call's return only */
-	TL_OP_FIELD,		/* dst = 8 bytes at imm of the entry's fields; the same */
+	TL_OP_FIELD,		/* dst = size bytes at imm of the entry's fields, sign: flags, size 0:
+				 * 8; the same
+				 */
 	TL_OPS
 };
 
@@ -56,7 +60,7 @@ struct tl_insn {
 	__u8 dst;		/* slot */
 	__u8 a;			/* slot */
 	__u8 b;			/* slot */
-	__u8 size;		/* 1, 2, 4 or 8 bytes */
+	__u8 size;		/* 1, 2, 4 or 8 bytes; see TL_OP_REG for 0 */
 	__u8 flags;
 	__u16 jump;		/* instructions to skip */
 	__u64 imm;

@@ -49,6 +49,30 @@ tl_inline int tl_is_size(__u8 size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
+/* Whether @insn has a size that it can have; of what has one of its own, 0 means all of it. */
+tl_inline int tl_insn_has_size(const struct tl_insn *insn)
+{
+	switch (insn->op) {
+	case TL_OP_LOAD_KERNEL:
+	case TL_OP_LOAD_USER:
+	case TL_OP_PUT:
+		return tl_is_size(insn->size);
+	case TL_OP_REG:
+	case TL_OP_ARG:
+	case TL_OP_RETVAL:
+	case TL_OP_FIELD:
+		return insn->size == 0 || tl_is_size(insn->size);
+	default:
+		return 1;
+	}
+}
+
+/* The bytes that TL_OP_FIELD reads: a smaller number has zeros behind it. */
+tl_inline __u32 tl_field_bytes(__u8 size)
+{
+	return size == 0 || size == 8 ? 8 : 4;
+}
+
 /* What @insn reads: bit n for slot n. */
 tl_inline __u32 tl_insn_reads(const struct tl_insn *insn)
 {
@@ -109,6 +133,8 @@ tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site sit
 		return "no such slot";
 	if (insn->flags & ~TL_INSN_SIGNED)
 		return "unknown flags";
+	if (!tl_insn_has_size(insn))
+		return "a size is 1, 2, 4 or 8";
 
 	switch (insn->op) {
 	case TL_OP_REG:
@@ -126,12 +152,9 @@ tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site sit
 	case TL_OP_FIELD:
 		if (site != TL_AT_CALL_RETURN)
 			return "the entry's fields can be loaded at a call's return only";
-		return fields >= 8 && insn->imm <= fields - 8 ? 0 :
+		return fields >= tl_field_bytes(insn->size) &&
+		       insn->imm <= fields - tl_field_bytes(insn->size) ? 0 :
 		       "the entry may not have stored that field";
-	case TL_OP_LOAD_KERNEL:
-	case TL_OP_LOAD_USER:
-	case TL_OP_PUT:
-		return tl_is_size(insn->size) ? 0 : "a size is 1, 2, 4 or 8";
 	case TL_OP_STR_KERNEL:
 	case TL_OP_STR_USER:
 		return insn->imm >= 1 && insn->imm <= TL_STR_MAX ? 0 :

@@ -307,6 +307,64 @@ TEST(Programs, KnowAtACallsReturnItsDurationAndItsEntrysFields) {
     }
 }
 
+// Registers in part, as types have them: what stores nothing else isn't interpreted, and must
+// store the same. write_null(file, buf, count, pos) returns count.
+TEST(Programs, StoreRegistersInPart) {
+    const Program parts = {arg(0, 2), put(0, 4), arg(1, 2), put(1, 1), arg(2, 2),
+                           put(2, 8), arg(3, 0), put(3, 2), accept()};
+    // With a comparison, the same by the interpreter.
+    Program interpreted = {imm(4, 1), jump(TL_OP_JEQ, 4, 4, 1), reject()};
+    interpreted.insert(interpreted.end(), parts.begin(), parts.end());
+    const Program low_half = {retval(0), put(0, 4), accept()};
+    const Program two = {retval(0), put(0, 1), reg(1, 10), put(1, 8), accept()};
+    Traced traced;
+    traced.add(entry_of(1, "write_null", parts));
+    traced.add(entry_of(2, "write_null", interpreted));
+    traced.add(call_of(3, "write_null", parts, low_half));
+    traced.add(call_of(4, "write_null", interpreted, two));
+    traced.add(call_of(5, "write_null", store_args({0, 1, 2}), low_half));
+    traced.add(call_of(6, "write_null", parts, {})); // void
+    traced.add(call_of(7, "write_null", store_args({2, 1}), two));
+    traced.add(return_of(8, "write_null", low_half));
+    traced.start();
+    NullWriter writer;
+    writer.write(300);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    for (std::uint16_t id = 1; id <= 8; id++) {
+        SCOPED_TRACE(id);
+        const std::vector<Event> events = traced.events(id);
+        ASSERT_EQ(events.size(), 300U);
+        std::uint64_t count = 0;
+        for (const Event& event : events) {
+            const FieldValues values = traced.fields(event);
+            count++;
+            if (id == 7) {
+                EXPECT_EQ(values.entry[0].number, count);
+            } else if (id == 5) {
+                EXPECT_EQ(values.entry[2].number, count);
+            } else if (id != 8) {
+                EXPECT_EQ(values.entry[0].number, count);
+                EXPECT_EQ(values.entry[1].number, count & 0xff);
+                EXPECT_EQ(values.entry[2].number, count);
+                EXPECT_LE(values.entry[3].number, 0xffffU);
+            }
+            if (id == 4 || id == 7) {
+                EXPECT_EQ(values.ret[0].number, count & 0xff);
+                EXPECT_EQ(values.ret[1].number, count);
+            } else if (id == 3 || id == 5 || id == 8) {
+                EXPECT_EQ(values.ret[0].number, count);
+            }
+        }
+    }
+    const auto third = [&](std::uint16_t id) {
+        return traced.fields(traced.events(id).front()).entry[3].number;
+    };
+    EXPECT_EQ(third(1), third(2));
+    EXPECT_EQ(third(1), third(3));
+}
+
 TEST(Programs, KnowNothingOfAnEntryThatWasNotSeen) {
     const auto refused = [](const ProbeRequest& request) -> std::string {
         Traced traced;

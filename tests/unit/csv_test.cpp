@@ -50,6 +50,24 @@ TEST(Csv, HeaderNamesEveryFieldOnce) {
               "return,errno,duration_ns\n");
 }
 
+TEST(Csv, NamesAndTypes) {
+    EventLayout layout =
+        make_layout(TRAPLINE_CALL, {signed32, unsigned64, bool8, text_field}, {signed32});
+    layout.named = true;
+    CsvColumns columns;
+    const CsvPrinter printer(columns, one(layout));
+    EXPECT_EQ(columns.header(false), "time_ns,cpu,pid,tid,comm,flags,event,kind,fd,count,on,s,text,"
+                                     "return,errno,duration_ns\n");
+    EXPECT_EQ(cells(layout, RecordBytes()
+                                .number(std::int32_t{-100})
+                                .number(std::uint64_t{5000})
+                                .number(std::uint8_t{0})
+                                .string(TL_STR_WHOLE, "a,b")
+                                .number(std::uint64_t{7})
+                                .number(std::int32_t{-2})),
+              "call,-100,5000,false,\"a,b\",,-2,ENOENT,7");
+}
+
 TEST(Csv, Call) {
     EXPECT_EQ(cells(make_layout(TRAPLINE_CALL, {raw64, raw32}, {raw64}),
                     RecordBytes()

@@ -269,4 +269,64 @@ TEST(CtfMetadata, BabeltraceDecodesTheRing) {
                        string_fields);
 }
 
+// Numbers that are signed, named or small, read by babeltrace2 as they were written.
+TEST(CtfMetadata, TypedNumbers) {
+    const auto errors = std::make_shared<const Enumeration>(
+        Enumeration{"error", true, {{"BAD", -std::uint64_t{1}}, {"GOOD", 0}}});
+    const auto modes = std::make_shared<const Enumeration>(
+        Enumeration{"mode", false, {{"OFF", 0}, {"a\"b\\c", 0x80000000}}});
+    const auto none = std::make_shared<const Enumeration>();
+    EventLayout typed{.id = 1,
+                      .name = "typed",
+                      .kind = TRAPLINE_CALL,
+                      .at_entry = true,
+                      .named = true,
+                      .entry_fields = {{"s1", FieldType::raw, 1, NumberForm::signed_},
+                                       {"s2", FieldType::raw, 2, NumberForm::signed_},
+                                       {"s4", FieldType::raw, 4, NumberForm::signed_},
+                                       {"s8", FieldType::raw, 8, NumberForm::signed_},
+                                       {"u1", FieldType::raw, 1, NumberForm::unsigned_},
+                                       {"u8", FieldType::raw, 8, NumberForm::unsigned_},
+                                       {"on", FieldType::raw, 1, NumberForm::boolean},
+                                       {"at", FieldType::raw, 8, NumberForm::pointer},
+                                       {"mode", FieldType::raw, 4, NumberForm::enumeration, modes},
+                                       {"none", FieldType::raw, 4, NumberForm::enumeration, none},
+                                       {"e", FieldType::raw, 4, NumberForm::enumeration, errors}},
+                      .return_fields = {{"return", FieldType::raw, 2, NumberForm::signed_}}};
+    const std::vector<std::byte> bytes = RecordBytes()
+                                             .number(std::int8_t{-1})
+                                             .number(std::int16_t{-2})
+                                             .number(std::int32_t{-3})
+                                             .number(std::int64_t{-4})
+                                             .number(std::uint8_t{255})
+                                             .number(~std::uint64_t{0})
+                                             .number(std::uint8_t{1})
+                                             .number(std::uint64_t{0xffff888000000000})
+                                             .number(std::uint32_t{0x80000000})
+                                             .number(std::uint32_t{5})
+                                             .number(std::int32_t{-1})
+                                             .number(std::uint64_t{99})
+                                             .number(std::int16_t{-5});
+    Ring ring;
+    ring.put(1000, typed, bytes);
+    ring.put(1001, typed, bytes);
+    ring.finish(1010);
+
+    const TempDir dir;
+    ring.save(dir.path() / "cpu0");
+    TraceDescription description;
+    description.layouts = {typed};
+    description.clock = tsc;
+    std::ofstream(dir.path() / "metadata") << ctf_metadata(description);
+    const std::string out =
+        output_of("babeltrace2 --clock-cycles --no-delta '" + dir.path().string() + "' 2>&1");
+    const std::string line =
+        "typed: { first_event = 0, cpu_id = 0 }, { flags = 0x11, tid = 7 }, { s1 = -1, s2 = -2, s4 "
+        "= -3, s8 = -4, u1 = 255, u8 = 18446744073709551615, "
+        "on = 1, at = 0xFFFF888000000000, mode = ( \"a\\\"b\\\\c\" : container = 2147483648 ), "
+        "none = 5, e = ( \"BAD\" : container = -1 ), duration = 99, return = -5, end = { } }\n";
+    EXPECT_TRUE(contains(out, "[00000000000000001000] " + line)) << out;
+    EXPECT_TRUE(contains(out, "[00000000000000001001] " + line)) << out;
+}
+
 } // namespace

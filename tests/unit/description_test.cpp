@@ -28,6 +28,16 @@ TraceDescription full_description() {
     every.entry_fields.push_back({"small", FieldType::raw, 2});
     every.entry_fields.push_back({"faults", FieldType::faults, 4});
     every.return_fields.push_back({"return", FieldType::raw, 8});
+    const auto mode = std::make_shared<const Enumeration>(
+        Enumeration{"mode", false, {{"OFF", 0}, {"ALL", ~0ULL}}});
+    const auto error = std::make_shared<const Enumeration>(
+        Enumeration{"", true, {{"BAD", -std::uint64_t{1}}, {"GOOD", 0}}});
+    every.named = true;
+    every.return_fields.push_back({"fd", FieldType::raw, 4, NumberForm::signed_});
+    every.return_fields.push_back({"file", FieldType::raw, 8, NumberForm::pointer});
+    every.return_fields.push_back({"mode", FieldType::raw, 8, NumberForm::enumeration, mode});
+    every.return_fields.push_back({"error", FieldType::raw, 2, NumberForm::enumeration, error});
+    every.return_fields.push_back({"again", FieldType::raw, 8, NumberForm::enumeration, mode});
     EventLayout ret = layout(TL_ID_MAX, TRAPLINE_RETURN, 0);
     ret.return_fields.push_back({"return", FieldType::raw, 8});
     out.layouts = {every, layout(7, TRAPLINE_ENTRY, 1), ret};
@@ -57,6 +67,17 @@ void expect_equal(const std::vector<Field>& a, const std::vector<Field>& b) {
         EXPECT_EQ(a[i].name, b[i].name);
         EXPECT_EQ(a[i].type, b[i].type);
         EXPECT_TRUE(a[i].type != FieldType::raw || a[i].size == b[i].size);
+        EXPECT_EQ(a[i].form, b[i].form);
+        ASSERT_EQ(a[i].enumeration == nullptr, b[i].enumeration == nullptr);
+        if (!a[i].enumeration)
+            continue;
+        EXPECT_EQ(a[i].enumeration->name, b[i].enumeration->name);
+        EXPECT_EQ(a[i].enumeration->is_signed, b[i].enumeration->is_signed);
+        ASSERT_EQ(a[i].enumeration->values.size(), b[i].enumeration->values.size());
+        for (std::size_t n = 0; n < a[i].enumeration->values.size(); n++) {
+            EXPECT_EQ(a[i].enumeration->values[n].name, b[i].enumeration->values[n].name);
+            EXPECT_EQ(a[i].enumeration->values[n].value, b[i].enumeration->values[n].value);
+        }
     }
 }
 
@@ -88,6 +109,7 @@ TEST(Description, ThereAndBack) {
         EXPECT_EQ(out.layouts[i].name, in.layouts[i].name);
         EXPECT_EQ(out.layouts[i].kind, in.layouts[i].kind);
         EXPECT_EQ(out.layouts[i].at_entry, in.layouts[i].at_entry);
+        EXPECT_EQ(out.layouts[i].named, in.layouts[i].named);
         expect_equal(out.layouts[i].entry_fields, in.layouts[i].entry_fields);
         expect_equal(out.layouts[i].return_fields, in.layouts[i].return_fields);
     }
@@ -150,6 +172,15 @@ TEST(Description, ATasksNameThatIsNoText) {
     EXPECT_EQ(out.totals->probes[0].pending[0].comm[15], '\0');
 }
 
+// Two fields of one enum: its names are there once, and theirs again afterwards.
+TEST(Description, EnumsAreShared) {
+    const std::string text = description_json(full_description());
+    EXPECT_EQ(text.find("\"ALL\""), text.rfind("\"ALL\""));
+    const TraceDescription out = parse_description(text);
+    const std::vector<Field>& fields = out.layouts[0].return_fields;
+    EXPECT_EQ(fields[3].enumeration, fields[5].enumeration);
+}
+
 struct Refusal {
     const char* place; // a JSON pointer
     Json value;
@@ -194,6 +225,16 @@ TEST(Description, EveryFieldIsChecked) {
         {"/events/0/entry/0", 5, "events[0].entry[0] is no object"},
         {"/events/0/entry/3/size", 3, "events[0].entry[3].size is 3, and must be 1, 2, 4 or 8"},
         {"/events/0/entry/3/size", 264, "events[0].entry[3].size is 264, and must be 0 to 255"},
+        {"/events/0/named", "yes", "events[0].named is neither true nor false"},
+        {"/events/0/return/1/form", "octal",
+         "events[0].return[1].form is none of raw, hex, unsigned, signed, bool, pointer, enum"},
+        {"/events/0/return/3/enum", 2, "events[0].return[3].enum is 2, and there are 2"},
+        {"/events/0/return/3/enum", -1, "events[0].return[3].enum is no whole number"},
+        {"/enums", 1, "enums is no array"},
+        {"/enums/0/name", "\033", "enums[0].name has characters that are not printable ASCII"},
+        {"/enums/1/signed", 1, "enums[1].signed is neither true nor false"},
+        {"/enums/0/values/1/name", "", "enums[0].values[1].name is empty"},
+        {"/enums/0/values/1/value", 1.5, "enums[0].values[1].value is no whole number"},
         {"/events/0/entry/3/type", "float",
          "events[0].entry[3].type is none of number, string, faults"},
         {"/events/1/entry", std::vector<std::string>(501, "a"),
@@ -261,6 +302,8 @@ void without_each(Json& document, Json& at, const std::string& path, std::string
         const std::string error = refusal(document);
         if (error.empty())
             accepted += place + "\n";
+        else if (place == "enums") // older ones have none; but fields that refer to them
+            EXPECT_EQ(error, "events[0].return[3].enum is 0, and there are 0");
         else
             EXPECT_EQ(error, place + " is missing");
         at = all;
@@ -272,7 +315,14 @@ TEST(Description, WhatIsMissingIsNamed) {
     Json document = Json::parse(description_json(full_description()));
     std::string accepted;
     without_each(document, document, "", accepted);
-    EXPECT_EQ(accepted, "clock.start\ntotals\n");
+    EXPECT_EQ(accepted, "clock.start\n"
+                        "events[0].return[1].form\n"
+                        "events[0].return[2].form\n"
+                        "events[0].return[3].form\n"
+                        "events[0].return[4].form\n"
+                        "events[0].return[5].form\n"
+                        "events[0].named\n"
+                        "totals\n");
 }
 
 TEST(Description, WhatIsUnknownIsPassedOver) {

@@ -119,6 +119,24 @@ TEST_F(Interpreter, WhatACallsReturnKnowsOfItsEntry) {
               Value(0xd00ddeadbeef, false));
 }
 
+// Of registers, arguments and kept fields a part can be had, with its sign or without.
+TEST_F(Interpreter, PartsOfValues) {
+    const tl_site site = TL_AT_CALL_RETURN;
+    EXPECT_EQ(value({part(TL_OP_RETVAL, 0, 8)}, site), Value(0x8877665544332211, false));
+    EXPECT_EQ(value({part(TL_OP_RETVAL, 0, 4)}, site), Value(0x44332211, false));
+    EXPECT_EQ(value({part(TL_OP_RETVAL, 0, 1, TL_INSN_SIGNED)}, site), Value(0x11, false));
+    regs.result = 0x00000000fffffffe;
+    EXPECT_EQ(value({part(TL_OP_RETVAL, 0, 4, TL_INSN_SIGNED)}, site), Value(-__u64{2}, false));
+    EXPECT_EQ(value({part(TL_OP_RETVAL, 0, 2)}, site), Value(0xfffe, false));
+    regs.arg[1] = 0x1234567880;
+    EXPECT_EQ(value({part(TL_OP_ARG, 1, 1, TL_INSN_SIGNED)}), Value(-__u64{128}, false));
+    EXPECT_EQ(value({part(TL_OP_REG, 15, 4)}), Value(0x11111110, false));
+    EXPECT_EQ(value({part(TL_OP_FIELD, 4, 4)}, site), Value(0x08070605, false));
+    EXPECT_EQ(value({part(TL_OP_FIELD, 4, 2)}, site), Value(0x0605, false));
+    EXPECT_EQ(value({part(TL_OP_FIELD, 16, 4, TL_INSN_SIGNED)}, site),
+              Value(0xffffffffff131211, false));
+}
+
 TEST_F(Interpreter, ArgumentsOnTheStack) {
     for (__u64 i = 6; i < TL_ARGS_MAX; i++)
         mock.kernel.store_u64(K + 0x100 + 8 * (i - 6), 0xb0 + i);

@@ -166,4 +166,38 @@ TEST(JsonOutput, StragglersAndShortRecords) {
     EXPECT_FALSE(bad.contains("args"));
 }
 
+TEST(JsonOutput, NamesAndTypes) {
+    const Field mode = enum_field({{"OFF", 0}, {"ON", 1}});
+    EventLayout layout =
+        make_layout(TRAPLINE_CALL,
+                    {pointer64, signed32, unsigned64, bool8, text_field, mode, hex64}, {signed32});
+    layout.named = true;
+    const Json json = printed(layout, RecordBytes()
+                                          .number(std::uint64_t{0xffff888000000000})
+                                          .number(std::int32_t{-100})
+                                          .number(~std::uint64_t{0})
+                                          .number(std::uint8_t{1})
+                                          .string(TL_STR_WHOLE, "text")
+                                          .number(std::uint32_t{1})
+                                          .number(std::uint64_t{0x18})
+                                          .number(std::uint64_t{1})
+                                          .number(std::int32_t{-2}));
+    EXPECT_EQ(json.at("args"), Json({{"file", "0xffff888000000000"},
+                                     {"fd", -100},
+                                     {"count", ~std::uint64_t{0}},
+                                     {"on", true},
+                                     {"s", "text"},
+                                     {"mode", "ON"},
+                                     {"flags", "0x18"}}));
+    EXPECT_EQ(json.at("return"), -2);
+    EXPECT_EQ(json.at("errno"), "ENOENT");
+    layout.entry_fields = {mode, bool8};
+    layout.return_fields.clear();
+    const Json odd = printed(
+        layout,
+        RecordBytes().number(std::uint32_t{9}).number(std::uint8_t{2}).number(std::uint64_t{1}));
+    EXPECT_EQ(odd.at("args"), Json({{"mode", 9}, {"on", 2}}));
+    EXPECT_FALSE(odd.contains("return"));
+}
+
 } // namespace

@@ -169,6 +169,11 @@ inline tl_insn load(tl_op op, __u8 dst, __u8 a, __u8 size, __u64 imm = 0, __u8 f
     return i;
 }
 
+// Of a register, an argument or a field of the entry's.
+inline tl_insn part(tl_op op, __u64 imm, __u8 size, __u8 flags = 0) {
+    return load(op, 0, 0, size, imm, flags);
+}
+
 inline tl_insn jump(tl_op op, __u8 a, __u8 b, __u16 skip) {
     tl_insn i = insn(op);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,25 @@ inline const Field raw32{"b", FieldType::raw, 4};
 inline const Field text_field{"s", FieldType::string, 0};
 inline const Field faults_field{"faults", FieldType::faults, 4};
 
+inline const Field signed32{"fd", FieldType::raw, 4, NumberForm::signed_};
+inline const Field signed8{"delta", FieldType::raw, 1, NumberForm::signed_};
+inline const Field unsigned64{"count", FieldType::raw, 8, NumberForm::unsigned_};
+inline const Field hex64{"flags", FieldType::raw, 8, NumberForm::hex};
+inline const Field bool8{"on", FieldType::raw, 1, NumberForm::boolean};
+inline const Field pointer64{"file", FieldType::raw, 8, NumberForm::pointer};
+
+inline Field enum_field(std::vector<EnumValue> values, bool is_signed = false) {
+    return {"mode", FieldType::raw, 4, NumberForm::enumeration,
+            std::make_shared<const Enumeration>(Enumeration{"mode", is_signed, std::move(values)})};
+}
+
 inline EventLayout make_layout(trapline_probe_kind kind, std::vector<Field> entry,
                                std::vector<Field> ret = {}) {
     return {.id = 1,
             .name = "vfs_read",
             .kind = kind,
             .at_entry = true,
+            .named = false,
             .entry_fields = std::move(entry),
             .return_fields = std::move(ret)};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Linked with what `trapline report` needs and nothing else: fails if that brings along the
-// library that talks to the kernel.
+// library that talks to the kernel, or the one that knows its types.
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -11,8 +11,9 @@
 
 namespace {
 
-int refuse_netlink(dl_phdr_info* info, std::size_t, void*) {
-    if (std::strstr(info->dlpi_name, "libnl") == nullptr)
+int refuse(dl_phdr_info* info, std::size_t, void*) {
+    if (std::strstr(info->dlpi_name, "libnl") == nullptr &&
+        std::strstr(info->dlpi_name, "libbpf") == nullptr)
         return 0;
     std::printf("report_alone: it is linked with %s\n", info->dlpi_name);
     return 1;
@@ -21,7 +22,7 @@ int refuse_netlink(dl_phdr_info* info, std::size_t, void*) {
 } // namespace
 
 int main() {
-    if (dl_iterate_phdr(refuse_netlink, nullptr) != 0)
+    if (dl_iterate_phdr(refuse, nullptr) != 0)
         return 1;
     try {
         trapline::report_command({"/nonexistent"});

@@ -119,6 +119,66 @@ TEST(Text, EntryAndReturn) {
     EXPECT_EQ(returned(0x1000), "vfs_read() = 0x1000");
 }
 
+TEST(Text, NamesAndTypes) {
+    EventLayout layout = make_layout(
+        TRAPLINE_CALL, {pointer64, signed32, signed8, unsigned64, hex64, bool8, text_field},
+        {signed32});
+    layout.named = true;
+    const std::vector<std::byte> bytes = RecordBytes()
+                                             .number(std::uint64_t{0xffff888000000000})
+                                             .number(std::int32_t{-100})
+                                             .number(std::int8_t{-1})
+                                             .number(~std::uint64_t{0})
+                                             .number(std::uint64_t{0x18})
+                                             .number(std::uint8_t{1})
+                                             .string(TL_STR_WHOLE, "a\"b")
+                                             .number(std::uint64_t{1})
+                                             .number(std::int32_t{-13});
+    EXPECT_EQ(shown(layout, bytes),
+              "vfs_read(file=0xffff888000000000, fd=-100, delta=-1, count=18446744073709551615, "
+              "flags=0x18, on=true, s=\"a\\\"b\") = -13 EACCES <1 ns>");
+    layout.return_fields.clear();
+    layout.entry_fields = {bool8};
+    EXPECT_EQ(shown(layout, RecordBytes().number(std::uint8_t{7}).number(std::uint64_t{1})),
+              "vfs_read(on=7) <1 ns>");
+}
+
+TEST(Text, TypedReturnsThatAreErrors) {
+    const auto returns = [](const Field& field, auto value) {
+        return shown(make_layout(TRAPLINE_RETURN, {}, {field}), RecordBytes().number(value));
+    };
+    EXPECT_EQ(returns(signed32, std::int32_t{-2}), "vfs_read() = -2 ENOENT");
+    EXPECT_EQ(returns(signed32, std::int32_t{-4096}), "vfs_read() = -4096");
+    EXPECT_EQ(returns(signed32, std::int32_t{64}), "vfs_read() = 64");
+    EXPECT_EQ(returns(signed8, std::int8_t{-2}), "vfs_read() = -2 ENOENT");
+    EXPECT_EQ(returns(pointer64, -std::uint64_t{12}), "vfs_read() = -12 ENOMEM");
+    EXPECT_EQ(returns(pointer64, std::uint64_t{0xfffffff4}), "vfs_read() = 0xfffffff4");
+    EXPECT_EQ(returns(unsigned64, -std::uint64_t{2}), "vfs_read() = 18446744073709551614");
+    EXPECT_EQ(returns(hex64, -std::uint64_t{2}), "vfs_read() = 0xfffffffffffffffe");
+    EXPECT_EQ(returns(bool8, std::uint8_t{0}), "vfs_read() = false");
+}
+
+TEST(Text, Enumerations) {
+    const auto shows = [](const Field& field, std::uint32_t value) {
+        EventLayout layout = make_layout(TRAPLINE_ENTRY, {field});
+        layout.named = true;
+        const std::string text = shown(layout, RecordBytes().number(value));
+        return text.substr(std::string_view("vfs_read(mode=").size());
+    };
+    const Field plain = enum_field({{"NO", 0}, {"ONE", 1}, {"TWO", 2}});
+    EXPECT_EQ(shows(plain, 2), "TWO)");
+    EXPECT_EQ(shows(plain, 3), "3)") << "numbered, not bits";
+    const Field negative = enum_field({{"BAD", -std::uint64_t{1}}, {"GOOD", 0}}, true);
+    EXPECT_EQ(shows(negative, 0xffffffff), "BAD)");
+    EXPECT_EQ(shows(negative, 0xfffffffe), "-2)");
+    const Field bits = enum_field({{"NONE", 0}, {"R", 1}, {"W", 2}, {"X", 4}, {"RW", 3}});
+    EXPECT_EQ(shows(bits, 0), "NONE)");
+    EXPECT_EQ(shows(bits, 3), "RW)");
+    EXPECT_EQ(shows(bits, 5), "R|X)");
+    EXPECT_EQ(shows(bits, 0x46), "W|X|0x40)");
+    EXPECT_EQ(shows(bits, 0x40), "64)");
+}
+
 TEST(Text, RegistersAtAnOffset) {
     EventLayout layout = make_layout(TRAPLINE_ENTRY, {raw64, raw64});
     layout.name = "vfs_read+0x1c";

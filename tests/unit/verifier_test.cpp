@@ -85,6 +85,12 @@ std::vector<Refusal> refusals() {
         {field, {imm, set(TL_OP_FIELD, 0, 41), accept}, 1, TL_AT_CALL_RETURN, 48},
         {field, {set(TL_OP_FIELD, 0, ~0ULL), accept}, 0, TL_AT_CALL_RETURN, 48},
         {field, {set(TL_OP_FIELD, 0, ~0ULL - 7), accept}, 0, TL_AT_CALL_RETURN, 48},
+        {field, {part(TL_OP_FIELD, 1, 4), accept}, 0, TL_AT_CALL_RETURN, 4},
+        {field, {part(TL_OP_FIELD, 4, 1), accept}, 0, TL_AT_CALL_RETURN, 7},
+        {size, {part(TL_OP_FIELD, 0, 3), accept}, 0, TL_AT_CALL_RETURN, 48},
+        {size, {part(TL_OP_RETVAL, 0, 16), accept}, 0, TL_AT_RETURN},
+        {size, {part(TL_OP_ARG, 0, 5), accept}, 0},
+        {size, {part(TL_OP_REG, 0, 7), accept}, 0, TL_AT_OFFSET},
         {slot, {set(TL_OP_FIELD, TL_SLOTS, 0), accept}, 0, TL_AT_CALL_RETURN, 48},
         {slot, {set(TL_OP_DURATION, TL_SLOTS), accept}, 0, TL_AT_CALL_RETURN, 48},
         {entry, {set(TL_OP_ARG, 0, 0), accept}, 0, TL_AT_CALL_RETURN, 48},
@@ -199,6 +205,9 @@ TEST(Verifier, AcceptsAndStatesTheSize) {
         {{set(TL_OP_FIELD, 3, 0), put(3, 8), accept}, 8, TL_AT_CALL_RETURN, 8},
         {{set(TL_OP_FIELD, 3, 1), put(3, 8), accept}, 8, TL_AT_CALL_RETURN, 9},
         {{set(TL_OP_FIELD, 15, 40), put(15, 8), accept}, 8, TL_AT_CALL_RETURN, 48},
+        {{part(TL_OP_FIELD, 4, 4), put(0, 4), accept}, 4, TL_AT_CALL_RETURN, 8},
+        {{part(TL_OP_FIELD, 0, 1), put(0, 1), accept}, 4, TL_AT_CALL_RETURN, 4},
+        {{part(TL_OP_RETVAL, 0, 4), put(0, 4), accept}, 4, TL_AT_RETURN},
         {{imm, load(TL_OP_LOAD_KERNEL, 0, 0, 4, ~0ULL, TL_INSN_SIGNED), put(0, 4), accept}, 4},
     };
     for (const Accepted& a : all) {

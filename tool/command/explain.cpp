@@ -16,6 +16,7 @@
 #include "disassembly/disassembler.h"
 #include "disassembly/trap.h"
 #include "spec/resolve.h"
+#include "types/btf.h"
 #include "util/error.h"
 
 namespace trapline {
@@ -106,8 +107,9 @@ private:
     void plant(const Kallsyms& kallsyms) {
         const Blacklist blacklist;
         const ResolvedProbe resolved = resolve(found_.spec, kallsyms, blacklist);
+        KernelBtf types;
         const ProbePlan plan = plan_probes({&found_.spec, 1}, {}, false, session_.info().clock_hz,
-                                           kallsyms, blacklist);
+                                           kallsyms, blacklist, types);
         id_ = plan.requests.front().event_id;
         plant_probes(session_, plan, [] { return true; });
 

@@ -267,7 +267,7 @@ private:
                 "Arguments have\n"
                 "a known place at the function's entry only:");
         else
-            line("Arguments are raw words, and at the entry they are in");
+            line("At the entry the words of the arguments are in");
         std::string row = " ";
         for (unsigned i = 0; i < register_arguments; i++)
             row += fmt::format(" $arg{} %{} ", i + 1, registers[i].name);

@@ -2,7 +2,9 @@
 // From what was typed to what the module is asked to plant.
 #include "command/probe_plan.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 #include "spec/compile.h"
 #include "spec/resolve.h"
@@ -12,10 +14,67 @@ namespace trapline {
 
 namespace {
 
+// What a dump at a crash knows of the event. Where it is too long the enums have no names in
+// it, or it isn't there; nothing but such a dump is the worse for it.
+std::string label_of(EventLayout layout) {
+    std::string label = layout_json(layout);
+    if (label.size() <= TRAPLINE_LABEL_MAX)
+        return label;
+    for (std::vector<Field>* fields : {&layout.entry_fields, &layout.return_fields}) {
+        for (Field& field : *fields) {
+            if (field.form == NumberForm::enumeration)
+                field.form = NumberForm::signed_;
+        }
+    }
+    label = layout_json(layout);
+    return label.size() <= TRAPLINE_LABEL_MAX ? label : std::string();
+}
+
+constexpr std::size_t names_shown = 5;
+
+// Why types aren't known, and of which functions: each reason is said once.
+class UntypedNotes {
+public:
+    void add(const std::string& why, const std::string& function) {
+        auto known = std::find_if(reasons_.begin(), reasons_.end(),
+                                  [&](const Reason& reason) { return reason.why == why; });
+        if (known == reasons_.end())
+            known = reasons_.insert(reasons_.end(), Reason{why, {}});
+        std::vector<std::string>& names = known->functions;
+        if (std::find(names.begin(), names.end(), function) == names.end())
+            names.push_back(function);
+    }
+
+    std::vector<std::string> lines() const {
+        std::vector<std::string> all;
+        for (const Reason& reason : reasons_) {
+            const auto end =
+                reason.functions.begin() +
+                static_cast<std::ptrdiff_t>(std::min(reason.functions.size(), names_shown));
+            all.push_back(fmt::format(
+                "{}: no types, arguments are raw, of {}{}", reason.why,
+                fmt::join(reason.functions.begin(), end, ", "),
+                end == reason.functions.end()
+                    ? ""
+                    : fmt::format(" and {} more", reason.functions.size() - names_shown)));
+        }
+        return all;
+    }
+
+private:
+    struct Reason {
+        std::string why;
+        std::vector<std::string> functions;
+    };
+
+    std::vector<Reason> reasons_;
+};
+
 class Planner {
 public:
-    Planner(std::uint64_t hz, const Kallsyms& kallsyms, const Blacklist& blacklist)
-        : hz_(hz), kallsyms_(kallsyms), blacklist_(blacklist) {}
+    Planner(std::uint64_t hz, const Kallsyms& kallsyms, const Blacklist& blacklist,
+            TypeSource& types)
+        : hz_(hz), kallsyms_(kallsyms), blacklist_(blacklist), types_(types) {}
 
     // With `begin`, a call's entry besides.
     void plan(const ProbeSpec& spec, bool begin, const TriggerSpec* trigger) {
@@ -39,13 +98,54 @@ public:
     ProbePlan finish() {
         if (!wrong_.empty())
             throw Error(wrong_, hint_, exit_code_);
+        for (std::string& line : untyped_.lines())
+            plan_.notes.push_back(std::move(line));
         return std::move(plan_);
     }
 
 private:
+    // Of the function's types; none: said why.
+    std::optional<Signature> signature(const ResolvedProbe& resolved) {
+        std::string why;
+        const Types* types = types_.types_of(resolved.module, why);
+        if (types == nullptr) {
+            untyped_.add(why, resolved.function);
+            return std::nullopt;
+        }
+        const auto function =
+            resolved.only ? types->function(resolved.function) : std::optional<TypeId>();
+        if (!function) {
+            untyped_.add(resolved.only ? "assembly, or changed by the compiler"
+                                       : "several functions have one name",
+                         resolved.function);
+            return std::nullopt;
+        }
+        return Signature{types, *function};
+    }
+
+    CompiledProbe compile(const ProbeSpec& spec, const ResolvedProbe& resolved, std::uint16_t id) {
+        if (spec.offset != 0)
+            return compile_probe(spec, id, hz_);
+        try {
+            if (const auto known = signature(resolved)) {
+                CompiledProbe compiled = compile_probe(spec, id, hz_, *known, fields_);
+                for (const std::string& name : compiled.left_out)
+                    plan_.notes.push_back(fmt::format("{} of {} isn't shown: it is a structure in "
+                                                      "memory, or in no register that is saved",
+                                                      name, resolved.function));
+                return compiled;
+            }
+        } catch (const UsageError&) {
+            throw;
+        } catch (const Error& damaged) {
+            untyped_.add(damaged.what(), resolved.function);
+        }
+        return compile_probe(spec, id, hz_);
+    }
+
     void add(const ProbeSpec& spec, const ResolvedProbe& resolved, const TriggerSpec* trigger) {
         const auto id = static_cast<std::uint16_t>(plan_.requests.size() + 1);
-        CompiledProbe compiled = compile_probe(spec, id, hz_);
+        CompiledProbe compiled = compile(spec, resolved, id);
         ProbeRequest request;
         request.event_id = id;
         request.kind = spec.kind;
@@ -59,9 +159,7 @@ private:
             request.trigger = trigger->trigger;
             compiled.layout.name = fmt::format("{}:{}", trigger->name, compiled.layout.name);
         }
-        request.label = layout_json(compiled.layout);
-        if (request.label.size() > TRAPLINE_LABEL_MAX)
-            request.label.clear(); // nothing but a dump at a crash is the worse for it
+        request.label = label_of(compiled.layout);
         plan_.requests.push_back(std::move(request));
         plan_.layouts.push_back(std::move(compiled.layout));
         plan_.texts.push_back(spec.text);
@@ -70,6 +168,9 @@ private:
     std::uint64_t hz_;
     const Kallsyms& kallsyms_;
     const Blacklist& blacklist_;
+    TypeSource& types_;
+    TypedFields fields_;
+    UntypedNotes untyped_;
     ProbePlan plan_;
     std::string wrong_;
     std::string hint_;              // the first one's
@@ -80,8 +181,8 @@ private:
 
 ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerSpec> triggers,
                       bool begin, std::uint64_t hz, const Kallsyms& kallsyms,
-                      const Blacklist& blacklist) {
-    Planner planner(hz, kallsyms, blacklist);
+                      const Blacklist& blacklist, TypeSource& types) {
+    Planner planner(hz, kallsyms, blacklist, types);
     for (const ProbeSpec& spec : specs)
         planner.plan(spec, begin, nullptr);
     for (const TriggerSpec& trigger : triggers)

@@ -11,6 +11,7 @@
 #include "symbols/blacklist.h"
 #include "symbols/kallsyms.h"
 #include "trace/event.h"
+#include "types/type.h"
 
 namespace trapline {
 
@@ -18,6 +19,7 @@ struct ProbePlan {
     std::vector<ProbeRequest> requests;
     std::vector<EventLayout> layouts; // the events of the requests, in order
     std::vector<std::string> texts;   // as typed, for messages
+    std::vector<std::string> notes;   // lines: whose types aren't known
 };
 
 // A probe that does something besides recording.
@@ -28,10 +30,10 @@ struct TriggerSpec {
 };
 
 // With `begin`, each call gets an entry probe of its own too. `hz`: of the session's clock.
-// Error for what can't be.
+// Where no types are known, arguments are raw. Error for what can't be.
 ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerSpec> triggers,
                       bool begin, std::uint64_t hz, const Kallsyms& kallsyms,
-                      const Blacklist& blacklist);
+                      const Blacklist& blacklist, TypeSource& types);
 
 // Plants them all, or throws saying which were refused and why; what was planted goes with
 // the session. `keep_on` false: gives up.

@@ -13,6 +13,7 @@
 #include "command/open_session.h"
 #include "output/accounting.h"
 #include "trace/ctf_metadata.h"
+#include "types/btf.h"
 #include "util/kernel_name.h"
 #include "util/size.h"
 
@@ -67,8 +68,11 @@ void Run::check_buffer_size() const {
 void Run::prepare() {
     session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
     check_buffer_size();
+    KernelBtf types;
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
-                        session_->info().clock_hz, Kallsyms(), Blacklist());
+                        session_->info().clock_hz, Kallsyms(), Blacklist(), types);
+    for (const std::string& note : plan_.notes)
+        say(fmt::format("trapline: {}\n", without_controls(note)));
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, wanted_.stdout_to_stderr, signals_);
     const SessionGeometry geometry = session_->configure(session_config());

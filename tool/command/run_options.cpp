@@ -189,7 +189,7 @@ std::string RunCommandLine::help() const {
 
 std::string probe_help() {
     return "A PROBE is\n"
-           "  FUNC                   a call: six raw arguments, return value, duration\n"
+           "  FUNC                   a call: parameters by name, return value, duration\n"
            "  kprobe:FUNC[+OFFSET]   the entry, or the instruction at OFFSET, only\n"
            "  kretprobe:FUNC         the return only\n"
            "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n"

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "output/number.h"
 #include "output/text.h"
 
 namespace trapline {
@@ -15,7 +16,31 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Numbers as text: JSON's own lose what is beyond 2^53 in many readers.
+// Numbers are numbers where their type says that they are to be counted with. Addresses, bits and
+// what has no type are text: JSON's own numbers lose what is beyond 2^53 in many readers.
+Json number_json(std::uint64_t number, const Field& field) {
+    switch (field.form) {
+    case NumberForm::unsigned_:
+        return number;
+    case NumberForm::signed_:
+        return static_cast<std::int64_t>(number);
+    case NumberForm::boolean:
+        if (number > 1)
+            return number;
+        return number != 0;
+    case NumberForm::enumeration: {
+        std::string name = field.enumeration ? enum_text(number, *field.enumeration) : "";
+        if (!name.empty())
+            return name;
+        if (field.enumeration && field.enumeration->is_signed)
+            return static_cast<std::int64_t>(number);
+        return number;
+    }
+    default:
+        return fmt::format("{:#x}", number);
+    }
+}
+
 Json to_json(const FieldValue& value) {
     switch (value.state) {
     case FieldValue::State::null:
@@ -29,7 +54,7 @@ Json to_json(const FieldValue& value) {
     case FieldValue::State::number_fault:
         return {{"status", "fault"}};
     default:
-        return fmt::format("{:#x}", value.number);
+        return number_json(value.number, *value.field);
     }
 }
 
@@ -74,7 +99,8 @@ void add_values(Json& object, const EventLayout& layout, const ClockConversion& 
     if (!layout.at_entry)
         object["registers"] = to_object(values.entry, layout.entry_fields);
     else if (layout.kind != TRAPLINE_RETURN)
-        object["args"] = to_array(values.entry);
+        object["args"] =
+            layout.named ? to_object(values.entry, layout.entry_fields) : to_array(values.entry);
     add_return(object, values.ret);
     if (layout.kind == TRAPLINE_CALL)
         object["duration_ns"] = clock.duration_ns(values.duration);

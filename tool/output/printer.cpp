@@ -29,7 +29,17 @@ std::string_view comm_of(const Event& event) {
 }
 
 std::optional<unsigned> error_of(const FieldValue& returned) {
-    return returned.state == FieldValue::State::number ? errno_of(returned.number) : std::nullopt;
+    if (returned.state != FieldValue::State::number)
+        return std::nullopt;
+    const NumberForm form = returned.field ? returned.field->form : NumberForm::raw;
+    if (form == NumberForm::raw)
+        return errno_of(returned.number);
+    // In all 64 bits: a signed number's sign is extended, and an int is not taken for a pointer.
+    const std::uint64_t positive = -returned.number;
+    if ((form == NumberForm::signed_ || form == NumberForm::pointer) && positive != 0 &&
+        positive <= errno_max)
+        return static_cast<unsigned>(positive);
+    return std::nullopt;
 }
 
 std::string error_label(unsigned error) {

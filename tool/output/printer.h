@@ -25,10 +25,12 @@ public:
 };
 
 // What all forms say alike.
-std::string_view kind_name(trapline_probe_kind kind);         // "entry", "return", "call"
-std::string_view event_kind(const EventLayout& layout);       // the same, or "mark"
-std::string_view comm_of(const Event& event);                 // up to its NUL; any bytes
-std::optional<unsigned> error_of(const FieldValue& returned); // by the rule of errno_of()
-std::string error_label(unsigned error);                      // "ENOENT", or the number
+std::string_view kind_name(trapline_probe_kind kind);   // "entry", "return", "call"
+std::string_view event_kind(const EventLayout& layout); // the same, or "mark"
+std::string_view comm_of(const Event& event);           // up to its NUL; any bytes
+// A return value as an error's positive number, if it can be one by its type: without one, by the
+// rule of errno_of().
+std::optional<unsigned> error_of(const FieldValue& returned);
+std::string error_label(unsigned error); // "ENOENT", or the number
 
 } // namespace trapline

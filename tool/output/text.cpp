@@ -2,12 +2,12 @@
 // Events as lines for people, in the form that ftrace and perf made known.
 #include "output/text.h"
 
-#include <charconv>
 #include <fmt/format.h>
 #include <iterator>
 #include <span>
 #include <string_view>
 
+#include "output/number.h"
 #include "util/errno_name.h"
 #include "util/escape.h"
 
@@ -72,23 +72,15 @@ void append_comm(std::string& out, std::string_view name) {
         out.insert(from, comm_width - width, ' ');
 }
 
-// The most frequent thing of all in a trace: several times as fast as formatting it.
-void append_hex(std::string& out, std::uint64_t number) {
-    std::array<char, 2 + 16> text{'0', 'x'};
-    const auto [end, error] = std::to_chars(text.data() + 2, text.data() + text.size(), number, 16);
-    if (error == std::errc{})
-        out.append(text.data(), end);
-}
-
-// "0x1, "a", ..." or, with names, "di=0x1 si=0x2 ...".
+// "0x1, "a", ...", with names "file=0x1, count=5"; of registers "di=0x1 si=0x2 ...".
 void append_values(std::string& out, std::span<const FieldValue> values,
-                   std::span<const Field> fields, bool named) {
+                   std::span<const Field> fields, bool named, std::string_view between = ", ") {
     bool first = true;
     for (std::size_t i = 0; i < values.size(); i++) {
         if (values[i].state == FieldValue::State::faults)
             continue;
         if (!first)
-            out += named ? " " : ", ";
+            out += between;
         first = false;
         if (named) {
             append_escaped(out, fields[i].name);
@@ -132,9 +124,11 @@ void append_return(std::string& out, std::span<const FieldValue> values, bool co
 void append_value(std::string& out, const FieldValue& value, char quote) {
     switch (value.state) {
     case FieldValue::State::number:
+        if (value.field != nullptr)
+            return append_number(out, value.number, *value.field);
+        return append_hex(out, value.number);
     case FieldValue::State::faults:
-        append_hex(out, value.number);
-        return;
+        return append_hex(out, value.number);
     case FieldValue::State::number_fault:
         out += "(fault)";
         return;
@@ -219,10 +213,10 @@ void TextPrinter::print(const Event& event, const EventLayout& layout, const Clo
         append_mark(out, values_.entry.front());
     } else if (!layout.at_entry) {
         out += ": ";
-        append_values(out, values_.entry, layout.entry_fields, true);
+        append_values(out, values_.entry, layout.entry_fields, true, " ");
     } else {
         out += '(';
-        append_values(out, values_.entry, layout.entry_fields, false);
+        append_values(out, values_.entry, layout.entry_fields, layout.named);
         out += ')';
         append_return(out, values_.ret, colour_);
         if (layout.kind == TRAPLINE_CALL) {

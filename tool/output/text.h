@@ -28,8 +28,8 @@ private:
     FieldValues values_;
 };
 
-// 0x1, (fault), (null), or text that ends in ... where it was cut; `quote`: around text, '\0':
-// none.
+// A number as its field has it, (fault), (null), or text that ends in ... where it was cut;
+// `quote`: around text, '\0': none.
 void append_value(std::string& out, const FieldValue& value, char quote);
 
 // ftrace's four: interrupts, need-resched, kind of context, preemption depth; "d..1".

@@ -29,8 +29,9 @@ enum Slot : std::uint8_t { left, right, first, last };
 
 class Generator {
 public:
-    Generator(std::vector<tl_insn>& program, tl_site site, std::uint64_t hz, unsigned kept)
-        : program_(program), site_(site), hz_(hz), kept_(kept) {}
+    Generator(std::vector<tl_insn>& program, tl_site site, std::uint64_t hz,
+              std::span<const KnownArgument> arguments)
+        : program_(program), site_(site), hz_(hz), arguments_(arguments) {}
 
     void generate(const Expression& expression) {
         Label yes;
@@ -110,7 +111,8 @@ private:
         if (comparison.left.kind == Kind::retval)
             return compare_retval(comparison.relation, yes, no, next);
         const bool faults = may_fault(comparison.left) || may_fault(comparison.right);
-        compare_slots(comparison.relation, comparison.right.negative, faults, yes, no, next);
+        const bool negative = is_signed(comparison.left) || is_signed(comparison.right);
+        compare_slots(comparison.relation, negative, faults, yes, no, next);
     }
 
     void load(const Operand& operand, Slot slot) {
@@ -126,12 +128,25 @@ private:
         case Kind::argument:
             break;
         }
-        if (site_ != TL_AT_CALL_RETURN)
-            return set(TL_OP_ARG, slot, operand.which);
-        if (operand.which >= kept_)
+        const KnownArgument argument = known(operand);
+        const bool late = site_ == TL_AT_CALL_RETURN;
+        if (late && !argument.kept)
             throw UsageError(fmt::format("$arg{} isn't kept until the return", operand.which + 1),
-                             "test it at the entry");
-        set(TL_OP_FIELD, slot, std::uint64_t{operand.which} * word_size);
+                             "test it at the entry: with && and without $retval and $duration");
+        set(late ? TL_OP_FIELD : TL_OP_ARG, slot, late ? *argument.kept : operand.which);
+        tl_insn& insn = program_.back();
+        insn.size = argument.size == word_size ? 0 : argument.size;
+        insn.flags = argument.is_signed && insn.size != 0 ? TL_INSN_SIGNED : 0;
+    }
+
+    KnownArgument known(const Operand& operand) const {
+        return operand.which < arguments_.size() ? arguments_[operand.which] : KnownArgument{};
+    }
+
+    bool is_signed(const Operand& operand) const {
+        if (operand.kind == Kind::number)
+            return operand.negative;
+        return operand.kind == Kind::argument && known(operand).is_signed;
     }
 
     // The stack may not be readable.
@@ -257,14 +272,14 @@ private:
     std::vector<tl_insn>& program_;
     tl_site site_;
     std::uint64_t hz_;
-    unsigned kept_;
+    std::span<const KnownArgument> arguments_;
 };
 
 } // namespace
 
 void append_test(std::vector<tl_insn>& program, const Expression& expression, tl_site site,
-                 std::uint64_t hz, unsigned kept) {
-    Generator(program, site, hz, kept).generate(expression);
+                 std::uint64_t hz, std::span<const KnownArgument> arguments) {
+    Generator(program, site, hz, arguments).generate(expression);
 }
 
 void throw_too_long() {

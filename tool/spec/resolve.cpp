@@ -51,7 +51,8 @@ public:
 
     ResolvedProbe resolve() const {
         check_module();
-        const Symbol symbol = choose(functions(spec_.module));
+        const std::vector<Symbol> found = functions(spec_.module);
+        const Symbol symbol = choose(found);
         const std::uint64_t address = symbol.address == 0 ? 0 : symbol.address + spec_.offset;
 
         check_offset(symbol);
@@ -59,7 +60,12 @@ public:
         return {.symbol = qualified(symbol),
                 .offset = spec_.offset,
                 .address = address,
-                .function_size = symbol.size};
+                .function_size = symbol.size,
+                .module = std::string(symbol.module),
+                .function = std::string(symbol.name),
+                .only = std::count_if(found.begin(), found.end(), [&](const Symbol& other) {
+                            return other.module == symbol.module;
+                        }) == 1};
     }
 
 private:

@@ -16,6 +16,9 @@ struct ResolvedProbe {
     std::uint64_t offset = 0;
     std::uint64_t address = 0;       // where the trap goes, offset included; 0: hidden
     std::uint64_t function_size = 0; // 0: unknown
+    std::string module;              // empty: the kernel image
+    std::string function;
+    bool only = true; // no other function of its module has this name
 };
 
 // Throws Error naming the probe, what is wrong, and the way out.

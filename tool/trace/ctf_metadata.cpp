@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "shared/ring.h"
 #include "util/error.h"
@@ -28,6 +30,12 @@ typealias integer { size = 64; align = 8; signed = false; } := tl_u64;
 typealias integer { size = 32; align = 32; signed = false; base = 16; } := tl_word;
 typealias integer { size = 64; align = 32; signed = false; base = 16; } := tl_long;
 typealias integer { size = 64; align = 32; signed = false; } := tl_ticks;
+typealias integer { size = 32; align = 32; signed = false; } := tl_unsigned32;
+typealias integer { size = 64; align = 32; signed = false; } := tl_unsigned64;
+typealias integer { size = 8; align = 32; signed = true; } := tl_signed8;
+typealias integer { size = 16; align = 32; signed = true; } := tl_signed16;
+typealias integer { size = 32; align = 32; signed = true; } := tl_signed32;
+typealias integer { size = 64; align = 32; signed = true; } := tl_signed64;
 )";
 
 // shared/record.h says that a record holds no length and that id 65535 has the full time.
@@ -224,9 +232,62 @@ private:
     std::string& out_;
 };
 
+bool is_enum(const Field& field) {
+    return field.form == NumberForm::enumeration && field.enumeration &&
+           !field.enumeration->values.empty();
+}
+
+// A number's type, whatever names its values have. Smaller ones are stored with zeros up to 4
+// bytes: without a sign they are the same number.
+std::string integer_type(const Field& field) {
+    if (is_signed(field))
+        return fmt::format("tl_signed{}", 8 * field.size);
+    if (field.form == NumberForm::raw || field.form == NumberForm::hex ||
+        field.form == NumberForm::pointer)
+        return field.size == 8 ? "tl_long" : "tl_word";
+    return field.size == 8 ? "tl_unsigned64" : "tl_unsigned32";
+}
+
+// Each enumeration once, by the names "tl_enum0", ...
+class EnumWriter {
+public:
+    explicit EnumWriter(std::string& out) : out_(out) {}
+
+    void write(std::span<const EventLayout> layouts) {
+        for (const EventLayout& layout : layouts)
+            for (const std::vector<Field>* fields : {&layout.entry_fields, &layout.return_fields})
+                for (const Field& field : *fields)
+                    if (is_enum(field))
+                        write(field);
+    }
+
+    const std::string& name(const Field& field) const {
+        return names_.at({field.enumeration.get(), field.size});
+    }
+
+private:
+    void write(const Field& field) {
+        const auto [known, added] = names_.emplace(std::pair(field.enumeration.get(), field.size),
+                                                   fmt::format("tl_enum{}", names_.size()));
+        if (!added)
+            return;
+        fmt::format_to(std::back_inserter(out_), "\ntypealias enum : {} {{\n", integer_type(field));
+        for (const EnumValue& value : field.enumeration->values)
+            fmt::format_to(std::back_inserter(out_), "\t{} = {},\n", quoted(value.name),
+                           field.enumeration->is_signed
+                               ? fmt::format("{}", static_cast<std::int64_t>(value.value))
+                               : fmt::format("{}", value.value));
+        fmt::format_to(std::back_inserter(out_), "}} := {};\n", known->second);
+    }
+
+    std::string& out_;
+    std::map<std::pair<const Enumeration*, std::uint8_t>, std::string> names_;
+};
+
 class EventWriter {
 public:
-    EventWriter(std::string& out, const EventLayout& layout) : out_(out), layout_(layout) {}
+    EventWriter(std::string& out, const EventLayout& layout, const EnumWriter& enums)
+        : out_(out), layout_(layout), enums_(enums) {}
 
     void write() {
         fmt::format_to(std::back_inserter(out_),
@@ -242,9 +303,9 @@ public:
             append("tl_ticks", unique("duration"));
         if (layout_.kind != TRAPLINE_ENTRY)
             write_fields(layout_.return_fields);
-        // A string's last zeros belong to the record: the next begins behind them, and so does
-        // the end of a packet, which a reader compares with its position.
-        if (ends_in_string_)
+        // The last zeros of a string or a small number belong to the record: the next begins
+        // behind them, and so does the end of a packet, which a reader compares with its position.
+        if (ends_in_zeros_)
             append("struct { } align(32)", unique("end"));
         out_ += "\t} align(32);\n};\n";
     }
@@ -257,11 +318,11 @@ private:
 
     void write_field(const Field& field) {
         const std::string name = unique(field.name);
-        ends_in_string_ = false;
+        ends_in_zeros_ = false;
         switch (field.type) {
         case FieldType::raw:
-            // Smaller ones are stored with zeros up to 4 bytes, which are the same number.
-            append(field.size == 8 ? "tl_long" : "tl_word", name);
+            append(is_enum(field) ? enums_.name(field) : integer_type(field), name);
+            ends_in_zeros_ = is_signed(field) && field.size < 4;
             break;
         case FieldType::faults:
             append("tl_word", name);
@@ -272,7 +333,7 @@ private:
                                "}} align(32)",
                                TL_STR_WHOLE, TL_STR_CUT, TL_STR_FAULT, TL_STR_NULL),
                    name);
-            ends_in_string_ = true;
+            ends_in_zeros_ = true;
             break;
         }
     }
@@ -292,8 +353,9 @@ private:
 
     std::string& out_;
     const EventLayout& layout_;
+    const EnumWriter& enums_;
     std::vector<std::string> names_;
-    bool ends_in_string_ = false;
+    bool ends_in_zeros_ = false;
 };
 
 // Begins a line, which nothing inside of JSON or of a string of TSDL does.
@@ -334,9 +396,11 @@ trace {
     append_clock(out, description, clock_name);
     fmt::format_to(std::back_inserter(out), stream, clock_name, TL_ID_MARK, TL_ID_EXTENDED,
                    TL_STREAM_ID, TL_ID_TASK, TL_COMM_SIZE);
+    EnumWriter enums(out);
+    enums.write(description.layouts);
     for (const EventLayout& layout : description.layouts)
-        EventWriter(out, layout).write();
-    EventWriter(out, mark_layout()).write();
+        EventWriter(out, layout, enums).write();
+    EventWriter(out, mark_layout(), enums).write();
     append_description(out, description);
     return out;
 }

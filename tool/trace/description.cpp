@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
@@ -28,6 +29,8 @@ constexpr std::uint64_t format_number = 1;
 constexpr std::array<std::string_view, TRAPLINE_KINDS> kind_names{"entry", "return", "call"};
 constexpr std::array<std::string_view, TRAPLINE_TRIGGERS> trigger_names{"none", "announce", "stop"};
 constexpr std::array<std::string_view, 3> type_names{"number", "string", "faults"};
+constexpr std::array<std::string_view, 7> form_names{"raw",  "hex",     "unsigned", "signed",
+                                                     "bool", "pointer", "enum"};
 
 struct Counter {
     std::string_view name;
@@ -58,6 +61,8 @@ constexpr std::size_t argument_max = 393216; // the kernel's limit of one, with 
 constexpr std::size_t identity_max = 256;    // what uname tells has 64
 
 // Most elements.
+constexpr std::size_t enums_max = 65535;
+constexpr std::size_t enumerators_max = 65536; // of one
 constexpr std::size_t arguments_max = std::size_t{1} << 20;
 constexpr std::size_t symbols_max = std::size_t{1} << 20;
 constexpr std::size_t values_max = std::size_t{1} << 23; // of all kinds, which take memory
@@ -88,17 +93,6 @@ Json to_json(const ClockDescription& clock) {
     return object;
 }
 
-// Most are numbers of 8 bytes: those are just their name, for a trace has thousands.
-Json to_json(const Field& field) {
-    if (field.type == FieldType::raw && field.size == 8)
-        return field.name;
-    Json object = {{"name", field.name},
-                   {"type", type_names.at(static_cast<std::size_t>(field.type))}};
-    if (field.type == FieldType::raw)
-        object["size"] = field.size;
-    return object;
-}
-
 template <class T>
 Json to_array(const std::vector<T>& elements, Json (*convert)(const std::type_identity_t<T>&)) {
     Json array = Json::array();
@@ -107,14 +101,83 @@ Json to_array(const std::vector<T>& elements, Json (*convert)(const std::type_id
     return array;
 }
 
-Json to_json(const EventLayout& layout) {
-    return {{"id", layout.id},
-            {"name", layout.name},
-            {"kind", kind_names.at(layout.kind)},
-            {"at_entry", layout.at_entry},
-            {"entry", to_array(layout.entry_fields, to_json)},
-            {"return", to_array(layout.return_fields, to_json)}};
-}
+// Fields share enumerations, which may have thousands of names.
+class LayoutWriter {
+public:
+    Json events(const std::vector<EventLayout>& layouts) {
+        Json array = Json::array();
+        for (const EventLayout& layout : layouts)
+            array.push_back(event(layout));
+        return array;
+    }
+
+    // Those of the events so far.
+    Json enums() const {
+        Json array = Json::array();
+        for (const Enumeration* enumeration : enums_) {
+            Json values = Json::array();
+            for (const EnumValue& value : enumeration->values)
+                values.push_back(
+                    Json{{"name", value.name}, {"value", number(value, *enumeration)}});
+            array.push_back(Json{{"name", enumeration->name},
+                                 {"signed", enumeration->is_signed},
+                                 {"values", std::move(values)}});
+        }
+        return array;
+    }
+
+private:
+    static Json number(const EnumValue& value, const Enumeration& enumeration) {
+        if (enumeration.is_signed)
+            return static_cast<std::int64_t>(value.value);
+        return value.value;
+    }
+
+    Json event(const EventLayout& layout) {
+        Json object = {{"id", layout.id},
+                       {"name", layout.name},
+                       {"kind", kind_names.at(layout.kind)},
+                       {"at_entry", layout.at_entry},
+                       {"entry", fields(layout.entry_fields)},
+                       {"return", fields(layout.return_fields)}};
+        if (layout.named)
+            object["named"] = true;
+        return object;
+    }
+
+    Json fields(const std::vector<Field>& all) {
+        Json array = Json::array();
+        for (const Field& one : all)
+            array.push_back(field(one));
+        return array;
+    }
+
+    // Most are numbers of 8 bytes: those are just their name, for a trace has thousands.
+    Json field(const Field& field) {
+        if (field.type == FieldType::raw && field.size == 8 && field.form == NumberForm::raw)
+            return field.name;
+        Json object = {{"name", field.name},
+                       {"type", type_names.at(static_cast<std::size_t>(field.type))}};
+        if (field.type != FieldType::raw)
+            return object;
+        object["size"] = field.size;
+        if (field.form != NumberForm::raw)
+            object["form"] = form_names.at(static_cast<std::size_t>(field.form));
+        if (field.form == NumberForm::enumeration && field.enumeration)
+            object["enum"] = place(field.enumeration.get());
+        return object;
+    }
+
+    std::size_t place(const Enumeration* enumeration) {
+        const auto [known, added] = places_.emplace(enumeration, enums_.size());
+        if (added)
+            enums_.push_back(enumeration);
+        return known->second;
+    }
+
+    std::vector<const Enumeration*> enums_;
+    std::map<const Enumeration*, std::size_t> places_;
+};
 
 Json to_json(const ProbeDescription& probe) {
     return {{"id", probe.id},
@@ -207,6 +270,14 @@ public:
         if (value < least || value > most)
             fail(fmt::format("is {}, and must be {} to {}", value, least, most));
         return static_cast<T>(value);
+    }
+
+    // Two's complement.
+    std::uint64_t integer() const {
+        if (!json_.is_number_integer())
+            fail("is no whole number");
+        return json_.is_number_unsigned() ? json_.get<std::uint64_t>()
+                                          : static_cast<std::uint64_t>(json_.get<std::int64_t>());
     }
 
     bool flag() const {
@@ -337,7 +408,28 @@ ClockDescription parse_clock(const Value& value) {
     return clock;
 }
 
-Field parse_field(const Value& value) {
+using Enums = std::vector<std::shared_ptr<const Enumeration>>;
+
+std::shared_ptr<const Enumeration> parse_enum(const Value& value) {
+    auto enumeration = std::make_shared<Enumeration>();
+    enumeration->name = value.at("name").printable(field_name_max);
+    enumeration->is_signed = value.at("signed").flag();
+    value.at("values").each(enumerators_max, [&](const Value& element) {
+        enumeration->values.push_back(
+            {element.at("name").name(field_name_max), element.at("value").integer()});
+    });
+    return enumeration;
+}
+
+// Recordings from before there were types have none.
+Enums parse_enums(const Value& value) {
+    Enums enums;
+    if (const auto all = value.find("enums"))
+        all->each(enums_max, [&](const Value& element) { enums.push_back(parse_enum(element)); });
+    return enums;
+}
+
+Field parse_field(const Value& value, const Enums& enums) {
     Field field;
     if (value.is_text()) {
         field.name = value.name(field_name_max);
@@ -351,6 +443,16 @@ Field parse_field(const Value& value) {
     field.size = size.number<std::uint8_t>();
     if (field.size != 1 && field.size != 2 && field.size != 4 && field.size != 8)
         size.fail(fmt::format("is {}, and must be 1, 2, 4 or 8", field.size));
+    // Recordings from before there were types have none.
+    if (const auto form = value.find("form"))
+        field.form = static_cast<NumberForm>(form->one_of(form_names));
+    if (field.form != NumberForm::enumeration)
+        return field;
+    const Value place = value.at("enum");
+    const auto at = place.number<std::size_t>();
+    if (at >= enums.size())
+        place.fail(fmt::format("is {}, and there are {}", at, enums.size()));
+    field.enumeration = enums[at];
     return field;
 }
 
@@ -359,16 +461,17 @@ std::size_t least_size(const Field& field) {
     return field.type == FieldType::raw && field.size == 8 ? 8 : 4;
 }
 
-std::vector<Field> parse_fields(const Value& value, bool may_be, std::size_t& size) {
+std::vector<Field> parse_fields(const Value& value, bool may_be, const Enums& enums,
+                                std::size_t& size) {
     std::vector<Field> fields;
     value.each(may_be ? TL_FIELDS_MAX / 4 : 0, [&](const Value& element) {
-        fields.push_back(parse_field(element));
+        fields.push_back(parse_field(element, enums));
         size += least_size(fields.back());
     });
     return fields;
 }
 
-EventLayout parse_layout(const Value& value, Ids& ids) {
+EventLayout parse_layout(const Value& value, const Enums& enums, Ids& ids) {
     EventLayout layout;
     const Value id = value.at("id");
     layout.id = id.number<std::uint16_t>(1, TL_ID_MAX);
@@ -377,8 +480,12 @@ EventLayout parse_layout(const Value& value, Ids& ids) {
     layout.kind = static_cast<trapline_probe_kind>(value.at("kind").one_of(kind_names));
     layout.at_entry = value.at("at_entry").flag();
     std::size_t size = layout.kind == TRAPLINE_CALL ? sizeof(std::uint64_t) : 0;
-    layout.entry_fields = parse_fields(value.at("entry"), layout.kind != TRAPLINE_RETURN, size);
-    layout.return_fields = parse_fields(value.at("return"), layout.kind != TRAPLINE_ENTRY, size);
+    if (const auto named = value.find("named"))
+        layout.named = named->flag();
+    layout.entry_fields =
+        parse_fields(value.at("entry"), layout.kind != TRAPLINE_RETURN, enums, size);
+    layout.return_fields =
+        parse_fields(value.at("return"), layout.kind != TRAPLINE_ENTRY, enums, size);
     if (size > TL_FIELDS_MAX)
         value.fail(fmt::format("has fields of {} bytes, and {} are the most", size, TL_FIELDS_MAX));
     return layout;
@@ -506,6 +613,8 @@ Parsed parse_text(std::string_view text) {
 } // namespace
 
 std::string description_json(const TraceDescription& description) {
+    LayoutWriter writer;
+    Json events = writer.events(description.layouts);
     Json object = {{"format", format_number},
                    {"version", description.version},
                    {"kernel", to_json(description.kernel)},
@@ -513,7 +622,8 @@ std::string description_json(const TraceDescription& description) {
                    {"overwrite", description.overwrite},
                    {"chunk_size", description.chunk_size},
                    {"command", description.command},
-                   {"events", to_array(description.layouts, to_json)},
+                   {"enums", writer.enums()},
+                   {"events", std::move(events)},
                    {"probes", to_array(description.probes, to_json)},
                    {"symbols", to_array(description.symbols, to_json)}};
     if (description.totals)
@@ -535,9 +645,10 @@ TraceDescription parse_description(std::string_view json) {
     root.at("command").each(arguments_max, [&](const Value& element) {
         out.command.push_back(element.text(argument_max));
     });
+    const Enums enums = parse_enums(root);
     Ids layouts(TL_ID_MAX + 1);
     root.at("events").each(TL_ID_MAX, [&](const Value& element) {
-        out.layouts.push_back(parse_layout(element, layouts));
+        out.layouts.push_back(parse_layout(element, enums, layouts));
     });
     Ids probes(TL_ID_MAX + 1);
     root.at("probes").each(TL_ID_MAX, [&](const Value& element) {
@@ -552,13 +663,18 @@ TraceDescription parse_description(std::string_view json) {
 }
 
 std::string layout_json(const EventLayout& layout) {
-    return to_json(layout).dump(-1, ' ', true, Json::error_handler_t::replace);
+    LayoutWriter writer;
+    Json object = writer.events({layout}).front();
+    if (Json enums = writer.enums(); !enums.empty())
+        object["enums"] = std::move(enums);
+    return object.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 EventLayout parse_layout(std::string_view json) {
     const Parsed document = parse_text(json);
+    const Value root(document);
     Ids ids(TL_ID_MAX + 1);
-    return parse_layout(Value(document), ids);
+    return parse_layout(root, parse_enums(root), ids);
 }
 
 } // namespace trapline

@@ -4,6 +4,11 @@
 
 namespace trapline {
 
+bool is_signed(const Field& field) {
+    return field.form == NumberForm::signed_ || (field.form == NumberForm::enumeration &&
+                                                 field.enumeration && field.enumeration->is_signed);
+}
+
 const EventLayout& mark_layout() {
     static const EventLayout layout{.id = TL_ID_MARK,
                                     .name = "mark",

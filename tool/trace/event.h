@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,16 +16,44 @@
 namespace trapline {
 
 enum class FieldType : std::uint8_t {
-    raw,    // an unsigned number of `size` bytes, shown in hexadecimal
+    raw,    // a number of `size` bytes, shown as `form` says
     string, // status, length, bytes: see shared/record.h
     faults, // u32: bit n set: the nth number among the fields could not be read
+};
+
+// What a number is, hence how it is shown.
+enum class NumberForm : std::uint8_t {
+    raw, // of unknown type: hexadecimal, and by the rule of errno_of() an error
+    hex, // an address, or bits
+    unsigned_,
+    signed_, // negative ones may be errors
+    boolean,
+    pointer, // hexadecimal; an error as ERR_PTR() makes it
+    enumeration,
+};
+
+struct EnumValue {
+    std::string name;
+    std::uint64_t value = 0; // two's complement
+};
+
+// An enum of C: fields share them.
+struct Enumeration {
+    std::string name; // empty: it has none
+    bool is_signed = false;
+    std::vector<EnumValue> values;
 };
 
 struct Field {
     std::string name;
     FieldType type = FieldType::raw;
     std::uint8_t size = 8; // bytes, of numbers: 1, 2, 4 or 8
+    NumberForm form = NumberForm::raw;
+    std::shared_ptr<const Enumeration> enumeration = nullptr; // of that form
 };
+
+// Whether its numbers have a sign.
+bool is_signed(const Field& field);
 
 // What an event id stands for. Chosen by whoever adds the probe.
 struct EventLayout {
@@ -32,6 +61,7 @@ struct EventLayout {
     std::string name; // as shown: "vfs_read", "vfs_read+0x1c", "ext4:ext4_sync_file"
     trapline_probe_kind kind = TRAPLINE_CALL;
     bool at_entry = true;             // false: fields are registers at an offset, not arguments
+    bool named = false;               // arguments have names: those of the function's parameters
     std::vector<Field> entry_fields;  // none for TRAPLINE_RETURN
     std::vector<Field> return_fields; // none for TRAPLINE_ENTRY
 };

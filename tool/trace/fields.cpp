@@ -45,8 +45,14 @@ private:
     std::size_t at_ = 0;
 };
 
-std::uint64_t low_bytes(std::uint64_t value, std::uint8_t size) {
-    return size >= 8 ? value : value & ((std::uint64_t{1} << 8 * size) - 1);
+// A number of the field's size, in all 64 bits.
+std::uint64_t extended(std::uint64_t value, const Field& field) {
+    if (field.size >= 8)
+        return value;
+    const unsigned spare = 64 - 8U * field.size;
+    value <<= spare;
+    return is_signed(field) ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value) >> spare)
+                            : value >> spare;
 }
 
 bool read_string(Cursor& cursor, FieldValue& value) {
@@ -75,13 +81,14 @@ bool read_string(Cursor& cursor, FieldValue& value) {
 bool read_field(Cursor& cursor, const Field& field, FieldValue& value) {
     std::uint32_t word = 0;
     value = {};
+    value.field = &field;
     switch (field.type) {
     case FieldType::raw:
         if (field.size == 8)
             return cursor.read(value.number);
         if (!cursor.read(word))
             return false;
-        value.number = low_bytes(word, field.size);
+        value.number = extended(word, field);
         return true;
     case FieldType::faults:
         if (!cursor.read(word))

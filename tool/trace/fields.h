@@ -26,8 +26,9 @@ struct FieldValue {
     };
 
     State state = State::number;
-    std::uint64_t number = 0;
+    std::uint64_t number = 0; // signed ones with their sign extended
     std::string_view text;
+    const Field* field = nullptr; // what it is, if it was decoded: the layout's
 };
 
 // The vectors run parallel to the layout's; kept between records to spare allocations.

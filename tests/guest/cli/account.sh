@@ -64,7 +64,7 @@ never_returns() {
 	trace --begin -d 4 -o events pipe_read -- sh -c 'echo $$ >pid; exec dd if=fifo bs=1 count=1'
 	expect_status 0
 	expect_is "lines" "$(lines events .)" 1
-	expect_every events " dd-$(cat pid) .*: pipe_read\\($six\\)\$"
+	expect_every events " dd-$(cat pid) .*: pipe_read\\(iocb=$hex, to=$hex\\)\$"
 	expect_is "inside" "$(account pipe_read inside call)" 1
 	expect_in err '^pipe_read: 1 call still inside'
 	expect_in err "^ +pipe_read +dd-$(cat pid) +entered ([1-9][0-9]*\\.[0-9] s|[0-9.]+ ms) ago"
@@ -75,7 +75,7 @@ t "--begin shows the entry of a call that never returns; it is listed with tid a
 begin_pairs() {
 	trace --begin -o events read_zero -- tl-calls 4
 	expect_is "lines" "$(lines events .)" 8
-	expect_is "entries" "$(lines events "read_zero\\($six\\)\$")" 4
+	expect_is "entries" "$(lines events "read_zero\\($read_args\\)\$")" 4
 	expect_is "order" "$(sed -E 's/.*\)( = .*)?$/\1/; s/ = .*/r/; s/^$/e/' events | tr -d '\n')" erererer
 	expect_sums
 }

@@ -15,7 +15,7 @@ shown() {
 
 entry_conditions() {
 	shown 30 'vfs_read if $arg3 == 100'
-	expect_every events "$head_re"'vfs_read\('"$hex, $hex, 0x64, $hex, $hex, $hex\) = 0x64 $took\$"
+	expect_every events "$head_re"'vfs_read\('"file=$hex, buf=$hex, count=100, pos=$hex\) = 100 $took\$"
 	shown 20 'read_zero if $arg3 > 4KiB'
 	shown 50 'read_zero if arg3 == 0x64 || arg3 == 5000'
 	shown 0 'read_zero if $arg3 == 100 && $arg3 == 5000'
@@ -84,7 +84,7 @@ t "a condition on the duration" durations
 # The entry probe that --begin adds can test only what is known there.
 begins() {
 	shown 30 --begin 'read_zero if $arg3 == 100 && $retval < 0'
-	expect_every events "$head_re"'read_zero\('"$six\)\$"
+	expect_every events "$head_re"'read_zero\('"$read_args\)\$"
 	expect_is "recorded calls" "$(account read_zero recorded call)" 0
 	shown 80 --begin 'read_zero if $retval == 100'
 	expect_is "recorded entries" "$(account read_zero recorded entry)" 50

@@ -145,5 +145,6 @@ fi
 # A line's beginning, up to the event's name.
 head_re='^ *[^ ].*-[0-9]+ +\[[0-9]{3}\] [dDb.][N.][hsHzZ.][0-9a-f.] +[0-9]+\.[0-9]{6}: '
 hex='0x[0-9a-f]+'
-six="$hex, $hex, $hex, $hex, $hex, $hex"
+# The parameters of vfs_read() and read_zero(), which call the last one differently.
+read_args="file=$hex, buf=$hex, count=[0-9]+, [a-z]+=$hex"
 took='<([0-9]+ ns|[0-9]+\.[0-9] (us|ms|s))>'

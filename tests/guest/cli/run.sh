@@ -8,7 +8,7 @@ exec 5>&1 # beyond the tests' own output
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . "$here/lib.sh"
-for part in forms errors condition status signals output order account record explain list sessions module doctor; do
+for part in forms types errors condition status signals output order account record explain list sessions module doctor; do
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"
 done

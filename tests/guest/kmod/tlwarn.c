@@ -5,10 +5,14 @@
  */
 #include <linux/bug.h>
 #include <linux/compiler.h>
+#include <linux/console.h>
 #include <linux/kprobes.h>
+#include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/processor.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
 static char *what = "warn";
@@ -18,6 +22,53 @@ MODULE_PARM_DESC(what, "warn, bug, oops or none");
 static char *after;
 module_param(after, charp, 0444);
 MODULE_PARM_DESC(after, "panic 700 ms after this function has returned for the first time");
+
+static char *printed;
+module_param(printed, charp, 0444);
+MODULE_PARM_DESC(printed, "panic on another CPU as soon as the log has a line with this");
+
+static bool tlwarn_seen;
+
+static void tlwarn_write(struct console *console, const char *text, unsigned int size)
+{
+	if (strnstr(text, printed, size))
+		WRITE_ONCE(tlwarn_seen, true);
+}
+
+static struct console tlwarn_console = {
+	.name = "tlwarn",
+	.write = tlwarn_write,
+	.flags = CON_ENABLED,
+	.index = -1,
+};
+
+static int tlwarn_wait(void *unused)
+{
+	while (!READ_ONCE(tlwarn_seen)) {
+		cpu_relax();
+		cond_resched();
+	}
+	panic("tlwarn: planted panic while \"%s\" was printed", printed);
+}
+
+/* On a CPU that isn't this one, which is about to print. */
+static int tlwarn_panic_elsewhere(void)
+{
+	struct task_struct *task;
+	int cpu = get_cpu();
+
+	cpu = cpumask_any_but(cpu_online_mask, cpu);
+	put_cpu();
+	if (cpu >= nr_cpu_ids)
+		return -ENODEV;
+	task = kthread_create(tlwarn_wait, NULL, "tlwarn");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	kthread_bind(task, cpu);
+	register_console(&tlwarn_console);
+	wake_up_process(task);
+	return 0;
+}
 
 /* The other CPUs go on meanwhile. */
 static int tlwarn_returned(struct kretprobe_instance *instance, struct pt_regs *regs)
@@ -41,6 +92,12 @@ static int __init tlwarn_init(void)
 
 		tlwarn_probe.kp.symbol_name = after;
 		error = register_kretprobe(&tlwarn_probe);
+		if (error)
+			return error;
+	}
+	if (printed) {
+		int error = tlwarn_panic_elsewhere();
+
 		if (error)
 			return error;
 	}

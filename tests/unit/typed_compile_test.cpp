@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+// Programs and layouts made of a function's types, run on a mock machine.
+#include "mock_machine.h"
+
+#include <gtest/gtest.h>
+
+#include "made_btf.h"
+#include "spec/compile.h"
+#include "trace/fields.h"
+#include "util/error.h"
+
+using namespace trapline;
+using namespace trapline::test;
+
+namespace {
+
+constexpr __u64 kernel_text = 0xffff888000010000;
+constexpr __u64 user_text = 0x00007f0000020000;
+
+class TypedCompile : public testing::Test {
+protected:
+    void SetUp() override { mock = {}; }
+
+    // `text`: a PROBE on a function that takes and returns this.
+    CompiledProbe compile(const std::string& text, int result,
+                          std::initializer_list<MadeBtf::Named> parameters) {
+        const int id = made.function("f", result, parameters);
+        types_ = made.types();
+        const ProbeSpec spec = parse_probe(text);
+        CompiledProbe probe = compile_probe(
+            spec, 7, 1'000'000'000, Signature{types_.get(), static_cast<TypeId>(id)}, fields_);
+        if (spec.kind != TRAPLINE_RETURN) {
+            const tl_verdict verdict = verify(probe.entry, TL_AT_ENTRY);
+            EXPECT_EQ(verdict.text, nullptr) << verdict.text << " at " << verdict.insn;
+            least_ = verdict.least;
+        }
+        if (spec.kind != TRAPLINE_ENTRY) {
+            const tl_verdict verdict = verify(
+                probe.ret, spec.kind == TRAPLINE_CALL ? TL_AT_CALL_RETURN : TL_AT_RETURN, least_);
+            EXPECT_EQ(verdict.text, nullptr) << verdict.text << " at " << verdict.insn;
+        }
+        return probe;
+    }
+
+    // What the record of a call has, as its layout says.
+    FieldValues run(const CompiledProbe& probe, const std::array<__u64, 6>& arguments,
+                    __u64 result = 0, __u64 rdx = 0) {
+        tl_regs regs{};
+        regs.arg = arguments;
+        regs.stack = kernel_text + 4096;
+        regs.result = result;
+        regs.word[12] = rdx;
+        bytes_.assign(2 * TL_FIELDS_MAX, std::byte{});
+        auto* at = reinterpret_cast<__u8*>(bytes_.data());
+        std::size_t size = 0;
+        rejected_ = false;
+        if (!probe.entry.empty()) {
+            const int stored = tl_run(probe.entry.data(), &regs, nullptr, at);
+            rejected_ = stored < 0;
+            if (rejected_)
+                return {};
+            size += static_cast<std::size_t>(stored);
+        }
+        const tl_entered entered = {at, 99};
+        if (probe.layout.kind == TRAPLINE_CALL)
+            size += 8;
+        if (!probe.ret.empty()) {
+            const int stored = tl_run(probe.ret.data(), &regs, &entered, at + size);
+            rejected_ = stored < 0;
+            if (rejected_)
+                return {};
+            size += static_cast<std::size_t>(stored);
+        }
+        FieldValues values;
+        EXPECT_EQ(fields_size(probe.layout, std::span(bytes_).first(size)), size);
+        EXPECT_TRUE(decode_fields(probe.layout, std::span(bytes_).first(size), values));
+        return values;
+    }
+
+    SmallKernel made;
+    bool rejected_ = false;
+
+private:
+    std::unique_ptr<BtfTypes> types_;
+    TypedFields fields_;
+    std::vector<std::byte> bytes_;
+    __u32 least_ = 0;
+};
+
+// "name:form:size ..."
+std::string described(const std::vector<Field>& fields) {
+    constexpr std::array forms{"raw", "hex", "unsigned", "signed", "bool", "pointer", "enum"};
+    std::string out;
+    for (const Field& field : fields) {
+        out += (out.empty() ? "" : " ") + field.name + ":";
+        if (field.type == FieldType::raw)
+            out += std::string(forms.at(static_cast<std::size_t>(field.form))) + ":" +
+                   std::to_string(field.size);
+        else
+            out += field.type == FieldType::string ? "string" : "faults";
+    }
+    return out;
+}
+
+TEST_F(TypedCompile, NamesAndTypesOfParameters) {
+    const CompiledProbe probe = compile("vfs_read", made.ssize_t_,
+                                        {{"file", made.file_pointer},
+                                         {"buf", made.buffer},
+                                         {"count", made.size_t_},
+                                         {"flags", made.unsigned_long},
+                                         {"fd", made.int_},
+                                         {"on", made.bool_}});
+    EXPECT_TRUE(probe.layout.named);
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "file:pointer:8 buf:pointer:8 count:unsigned:8 flags:hex:8 fd:signed:4 on:bool:1");
+    EXPECT_EQ(described(probe.layout.return_fields), "return:signed:8");
+    const FieldValues values =
+        run(probe, {1, 2, 3, 4, 0xdeadbeeffffffffe, 0xffffffffffffff01}, -__u64{2});
+    ASSERT_EQ(values.entry.size(), 6U);
+    EXPECT_EQ(values.entry[2].number, 3U);
+    EXPECT_EQ(values.entry[4].number, -__u64{2}) << "the upper half is nobody's";
+    EXPECT_EQ(values.entry[5].number, 1U);
+    EXPECT_EQ(values.ret[0].number, -__u64{2});
+    EXPECT_TRUE(probe.left_out.empty());
+}
+
+TEST_F(TypedCompile, ParametersWithoutNames) {
+    const CompiledProbe probe =
+        compile("f", 0, {{nullptr, made.int_}, {"b", made.short_}, {nullptr, made.u8}});
+    EXPECT_EQ(described(probe.layout.entry_fields), "arg0:signed:4 b:signed:2 arg2:unsigned:1");
+    EXPECT_EQ(described(probe.layout.return_fields), "") << "void";
+}
+
+TEST_F(TypedCompile, EachEnd) {
+    const CompiledProbe entry = compile("kprobe:f", made.int_, {{"a", made.int_}});
+    EXPECT_EQ(described(entry.layout.entry_fields), "a:signed:4");
+    EXPECT_TRUE(entry.ret.empty());
+    const CompiledProbe ret = compile("kretprobe:f", made.int_, {{"a", made.int_}});
+    EXPECT_TRUE(ret.entry.empty());
+    EXPECT_EQ(described(ret.layout.return_fields), "return:signed:4");
+    EXPECT_EQ(run(ret, {}, 0x12345678fffffff4).ret[0].number, -__u64{12});
+    const CompiledProbe offset = compile("kprobe:f+5", made.int_, {{"a", made.int_}});
+    EXPECT_FALSE(offset.layout.named);
+    EXPECT_EQ(offset.layout.entry_fields[0].name, "di") << "what is where inside isn't known";
+}
+
+TEST_F(TypedCompile, TextOfEitherHalf) {
+    mock.kernel.store(kernel_text, std::string("kernel") + '\0');
+    mock.user.store(user_text, std::string("user") + '\0');
+    const CompiledProbe probe =
+        compile("f", 0, {{"a", made.text}, {"b", made.text}, {"c", made.int_}, {"d", made.buffer}});
+    EXPECT_EQ(described(probe.layout.entry_fields), "a:string b:string c:signed:4 d:pointer:8");
+    FieldValues values = run(probe, {kernel_text, user_text, 5, 6});
+    EXPECT_EQ(values.entry[0].text, "kernel");
+    EXPECT_EQ(values.entry[1].text, "user");
+    EXPECT_EQ(values.entry[2].number, 5U);
+    EXPECT_EQ(values.entry[3].number, 6U) << "not constant: it may be about to be written";
+    values = run(probe, {0, 0xffff888000000000, 5, 6});
+    EXPECT_EQ(values.entry[0].state, FieldValue::State::null);
+    EXPECT_EQ(values.entry[1].state, FieldValue::State::fault);
+    mock.user.store(user_text, std::string(4000, 'x'));
+    values = run(probe, {user_text, user_text});
+    EXPECT_EQ(values.entry[0].state, FieldValue::State::cut);
+    EXPECT_EQ(values.entry[0].text.size(), text_size);
+}
+
+TEST_F(TypedCompile, BytesAreNoText) {
+    const int bytes = made.pointer(made.constant(made.u8));
+    EXPECT_EQ(described(compile("f", 0, {{"mac", bytes}}).layout.entry_fields), "mac:pointer:8");
+}
+
+TEST_F(TypedCompile, ReturnedTypes) {
+    const int mode = btf__add_enum(made.get(), "mode", 4);
+    btf__add_enum_value(made.get(), "ON", 1);
+    EXPECT_EQ(described(compile("f", made.file_pointer, {}).layout.return_fields),
+              "return:pointer:8");
+    EXPECT_EQ(described(compile("f", made.bool_, {}).layout.return_fields), "return:bool:1");
+    EXPECT_EQ(described(compile("f", made.unsigned_, {}).layout.return_fields),
+              "return:unsigned:4");
+    const CompiledProbe probe = compile("f", mode, {{"m", mode}});
+    EXPECT_EQ(described(probe.layout.return_fields), "return:enum:4");
+    ASSERT_TRUE(probe.layout.return_fields[0].enumeration);
+    EXPECT_EQ(probe.layout.return_fields[0].enumeration->values[0].name, "ON");
+    EXPECT_EQ(probe.layout.return_fields[0].enumeration, probe.layout.entry_fields[0].enumeration);
+    const CompiledProbe floating = compile("f", made.double_, {{"d", made.double_}});
+    EXPECT_TRUE(floating.layout.return_fields.empty());
+    EXPECT_EQ(floating.left_out, (std::vector<std::string>{"d", "the result"}));
+}
+
+TEST_F(TypedCompile, Structures) {
+    const int one = made.structure("kuid_t", {{"val", made.unsigned_}}, 4);
+    const int two = made.structure("two", {{"a", made.long_}, {"b", made.int_}}, 16);
+    const int three =
+        made.structure("three", {{"a", made.long_}, {"b", made.long_}, {"c", made.long_}}, 24);
+    const int bytes = btf__add_array(made.get(), made.int_, made.u8, 3);
+    const int odd = made.structure("odd", {{"a", bytes}}, 3);
+    CompiledProbe probe =
+        compile("f", two, {{"uid", one}, {"t", two}, {"big", three}, {"odd", odd}});
+    EXPECT_EQ(described(probe.layout.entry_fields), "uid:unsigned:4 t:hex:8 t+8:hex:8 odd:hex:8");
+    EXPECT_EQ(probe.left_out, std::vector<std::string>{"big"});
+    EXPECT_EQ(described(probe.layout.return_fields), "return:hex:8 return+8:hex:8");
+    const FieldValues values = run(probe, {1000, 2, 3, 4}, 5, 6);
+    EXPECT_EQ(values.entry[2].number, 3U);
+    EXPECT_EQ(values.entry[3].number, 4U);
+    EXPECT_EQ(values.ret[0].number, 5U);
+    EXPECT_EQ(values.ret[1].number, 6U);
+
+    probe = compile("f", three, {{"a", made.int_}});
+    EXPECT_EQ(described(probe.layout.return_fields), "return:pointer:8");
+    EXPECT_EQ(run(probe, {1, 77}).entry[0].number, 77U) << "behind the place for the result";
+}
+
+TEST_F(TypedCompile, MoreThanSixParameters) {
+    mock.kernel.store_u64(kernel_text + 4096, 0x1fffffff9);
+    const std::initializer_list<MadeBtf::Named> eight = {
+        {"a", made.int_}, {"b", made.int_}, {"c", made.int_}, {"d", made.int_},
+        {"e", made.int_}, {"f", made.int_}, {"g", made.int_}, {"h", made.text}};
+    const CompiledProbe probe = compile("f", 0, eight);
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "a:signed:4 b:signed:4 c:signed:4 d:signed:4 e:signed:4 f:signed:4 g:signed:4 "
+              "h:string faults:faults");
+    const FieldValues values = run(probe, {1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(values.entry[6].number, -__u64{7});
+    mock = {};
+    const FieldValues unreadable = run(probe, {1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(unreadable.entry[5].number, 6U);
+    EXPECT_EQ(unreadable.entry[6].state, FieldValue::State::number_fault);
+    EXPECT_EQ(unreadable.entry[7].state, FieldValue::State::fault);
+}
+
+// Conditions see arguments as their types have them, at either end.
+TEST_F(TypedCompile, ConditionsOnTypedArguments) {
+    const std::initializer_list<MadeBtf::Named> parameters = {
+        {"a", made.unsigned_}, {"b", made.int_}, {"c", made.long_}, {"t", made.text}};
+    const __u64 minus_3 = 0x55555555fffffffd;
+    const auto records = [&](const std::string& text) {
+        run(compile(text, made.long_, parameters), {0x7700000005, minus_3, 9, 0}, 4);
+        return !rejected_;
+    };
+    EXPECT_TRUE(records("f if $arg1 == 5"));
+    EXPECT_TRUE(records("f if $arg2 == -3"));
+    EXPECT_TRUE(records("f if $arg2 < $arg1"));
+    EXPECT_FALSE(records("f if $arg2 > $arg1"));
+    EXPECT_TRUE(records("f if $retval == 5 || $arg1 == 5"));
+    EXPECT_TRUE(records("f if $retval == 5 || $arg2 == -3"));
+    EXPECT_TRUE(records("f if $retval == 5 || $arg3 == 9"));
+    EXPECT_FALSE(records("f if $retval == 5 || $arg2 == 3"));
+    EXPECT_TRUE(records("f if $retval < $arg1"));
+    EXPECT_THROW(records("f if $retval == 5 || $arg4 == 0"), UsageError) << "its text is kept";
+}
+
+} // namespace

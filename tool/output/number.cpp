@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+// Numbers as their types have them shown.
+#include "output/number.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+
+#include "util/escape.h"
+
+namespace trapline {
+
+namespace {
+
+template <class Number>
+void append_decimal(std::string& out, Number number) {
+    std::array<char, 24> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{})
+        out.append(text.data(), end);
+}
+
+// Whether they are to be joined: several single bits, and whatever else there is consists of
+// those. Three of them, for 1 and 2 alone are how anything is numbered.
+bool are_bits(const Enumeration& enumeration) {
+    std::uint64_t all = 0;
+    for (const EnumValue& value : enumeration.values)
+        if (std::has_single_bit(value.value))
+            all |= value.value;
+    return std::popcount(all) >= 3 &&
+           std::all_of(enumeration.values.begin(), enumeration.values.end(),
+                       [all](const EnumValue& value) { return (value.value & ~all) == 0; });
+}
+
+} // namespace
+
+// The most frequent thing of all in a trace: several times as fast as formatting it.
+void append_hex(std::string& out, std::uint64_t number) {
+    std::array<char, 2 + 16> text{'0', 'x'};
+    const auto [end, error] = std::to_chars(text.data() + 2, text.data() + text.size(), number, 16);
+    if (error == std::errc{})
+        out.append(text.data(), end);
+}
+
+std::string enum_text(std::uint64_t number, const Enumeration& enumeration) {
+    std::string out;
+    for (const EnumValue& value : enumeration.values) {
+        if (value.value == number) {
+            append_escaped(out, value.name);
+            return out;
+        }
+    }
+    if (number == 0 || !are_bits(enumeration))
+        return out;
+    for (const EnumValue& value : enumeration.values) {
+        if (!std::has_single_bit(value.value) || (number & value.value) == 0)
+            continue;
+        if (!out.empty())
+            out += '|';
+        append_escaped(out, value.name);
+        number &= ~value.value;
+    }
+    if (!out.empty() && number != 0) {
+        out += '|';
+        append_hex(out, number);
+    }
+    return out;
+}
+
+void append_number(std::string& out, std::uint64_t number, const Field& field) {
+    switch (field.form) {
+    case NumberForm::raw:
+    case NumberForm::hex:
+    case NumberForm::pointer:
+        return append_hex(out, number);
+    case NumberForm::unsigned_:
+        return append_decimal(out, number);
+    case NumberForm::signed_:
+        return append_decimal(out, static_cast<std::int64_t>(number));
+    case NumberForm::boolean:
+        if (number > 1)
+            return append_decimal(out, number); // it should not be, and is worth seeing
+        out += number != 0 ? "true" : "false";
+        return;
+    case NumberForm::enumeration:
+        break;
+    }
+    const std::string name = field.enumeration ? enum_text(number, *field.enumeration) : "";
+    if (!name.empty())
+        out += name;
+    else if (field.enumeration && field.enumeration->is_signed)
+        append_decimal(out, static_cast<std::int64_t>(number));
+    else
+        append_decimal(out, number);
+}
+
+} // namespace trapline
