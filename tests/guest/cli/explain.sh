@@ -171,7 +171,7 @@ not_explained() {
 
 not_to_be_explained() {
 	not_explained 125 "'do_int3'.*blacklisted" 'kprobes/blacklist' do_int3
-	not_explained 125 'cannot plant vfs_read\+2: .*ftrace' '^  ' vfs_read+2
+	not_explained 125 "cannot plant vfs_read\\+$within: .*ftrace" '^  ' vfs_read+$within
 	not_explained 125 "no function vfs_raed" 'did you mean .*vfs_read' vfs_raed
 	not_explained 2 "bad probe: .*'!'" '^ +\^$' 'vfs!read'
 	not_explained 2 'at the entry there is no .retval' '^ +\^$' 'kprobe:vfs_read if $retval < 0'
