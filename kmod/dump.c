@@ -79,13 +79,20 @@ static int tl_dump_find(struct tl_dump *dump, struct nlattr **attrs)
 
 static int tl_dump_find_pending(struct tl_dump *dump)
 {
+	int count;
+
 	dump->pending = kvcalloc(TL_PENDING_ROOM, sizeof(*dump->pending), GFP_KERNEL);
 	if (!dump->pending)
 		return -ENOMEM;
 	if (!tl_dump_lock(dump->subject))
 		return tl_dump_closed(&dump->refusal);
-	dump->pending_count = tl_pending_find(dump->subject, dump->pending, TL_PENDING_ROOM);
+	count = tl_pending_find(dump->subject, dump->pending, TL_PENDING_ROOM);
 	mutex_unlock(&dump->subject->lock);
+	if (count < 0) {
+		NL_SET_ERR_MSG(&dump->refusal, "this kernel doesn't let calls inside be found");
+		return count;
+	}
+	dump->pending_count = count;
 	return 0;
 }
 

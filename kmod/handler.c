@@ -296,6 +296,8 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 	struct tl_counts *counts;
 	int size;
 
+	/* Its last call may never have returned. */
+	tl_call_over(call);
 	if (!READ_ONCE(session->active))
 		return 1;
 	counts = this_cpu_ptr(probe->counts);

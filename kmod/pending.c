@@ -5,6 +5,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include "pending.h"
 
@@ -105,8 +106,7 @@ static unsigned int tl_pending_task(struct tl_session *session, struct task_stru
 	return n;
 }
 
-unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *found,
-			     unsigned int room)
+int tl_pending_find(struct tl_session *session, struct tl_pending *found, unsigned int room)
 {
 	u64 now = tl_clock_ticks(session->tsc);
 	struct task_struct *process, *task;
@@ -121,6 +121,16 @@ unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *foun
 }
 
 #elif defined(TL_OWN_INSTANCES)
+
+/*
+ * Whether @task was there when what @found says began. Instances of calls that never return
+ * outlive their tasks, and another may be in the same memory by now, with the same pid.
+ * The two clocks run apart by less than a thousandth.
+ */
+static bool tl_task_was_there(const struct task_struct *task, const struct tl_pending *found)
+{
+	return ktime_get_ns() - task->start_time >= found->call.age - found->call.age / 1024;
+}
 
 /* The task that @ri was taken by, if there still is one. */
 static struct task_struct *tl_instance_task(const struct kretprobe_instance *ri)
@@ -160,11 +170,11 @@ static bool tl_pending_instance(struct tl_session *session, const struct tl_prob
 		return false;
 	tl_pending_describe(session, found, probe->id, call, task, now);
 	smp_rmb();	/* and the state again after the instance */
-	return tl_task_sleeps(task) && tl_task_switches(task) == switches;
+	return tl_task_sleeps(task) && tl_task_switches(task) == switches &&
+	       tl_task_was_there(task, found);
 }
 
-unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *found,
-			     unsigned int room)
+int tl_pending_find(struct tl_session *session, struct tl_pending *found, unsigned int room)
 {
 	u64 now = tl_clock_ticks(session->tsc);
 	struct kretprobe_instance *ri;
@@ -187,10 +197,9 @@ unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *foun
 
 #else
 
-unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *found,
-			     unsigned int room)
+int tl_pending_find(struct tl_session *session, struct tl_pending *found, unsigned int room)
 {
-	return 0;
+	return -EOPNOTSUPP;
 }
 
 #endif

@@ -17,10 +17,9 @@ struct tl_pending {
 };
 
 /*
- * Fills at most @room entries and returns how many; 0 where the kernel keeps the
- * instances elsewhere.
+ * Fills at most @room entries and returns how many; -EOPNOTSUPP where the kernel has
+ * other lists, which are not known here (5.11 to 5.17).
  */
-unsigned int tl_pending_find(struct tl_session *session, struct tl_pending *found,
-			     unsigned int room);
+int tl_pending_find(struct tl_session *session, struct tl_pending *found, unsigned int room);
 
 #endif

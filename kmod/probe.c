@@ -193,10 +193,14 @@ static int tl_probe_register(struct tl_probe *probe)
 		error = register_kretprobe(&probe->rp);
 		break;
 	}
-	/* Where no instruction starts may be outside of the function as well. */
+	/* Where no instruction starts, or no probe may be, may be outside of the function as well. */
 	into = kp->addr ? tl_site_offset((u64)kp->addr) : -ENOENT;
-	if (error == -EILSEQ && probe->offset && into >= 0 && into != probe->offset)
+	if ((error == -EILSEQ || error == -EINVAL) && probe->offset && into >= 0 &&
+	    into != probe->offset)
 		return -ERANGE;
+	/* Before 5.18 what is no code at all is refused as what is forbidden. */
+	if (error == -EINVAL && IS_ENABLED(CONFIG_KALLSYMS) && kp->addr && into == -ENOENT)
+		return -ENOENT;
 	if (error)
 		return error;
 	if (!probe->offset && !tl_at_function_entry(kp)) {

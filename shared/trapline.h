@@ -71,7 +71,8 @@
  *     (array of struct trapline_pending)
  *     SESSION_NUMBER: of that session, instead of FD's. It isn't kept open by that:
  *     if it is closed meanwhile, the dump ends with ESRCH.
- *     errors: ESRCH no session has, or had when the dump went on, this number
+ *     errors: ESRCH no session has, or had when the dump went on, this number;
+ *             EOPNOTSUPP PENDING, and this kernel doesn't let them be found
  *   SITE_READ     FD EVENT_ID
  *     reply: ADDRESS (of the trap: behind an entry's ENDBR), BYTES_BEFORE (as found),
  *            BYTES_NOW (TRAPLINE_SITE_BYTES each, less where the text ends)

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <set>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -278,6 +279,63 @@ TEST(SleepingCalls, OfAnEarlierRunAreStaleAndNotRecorded) {
     EXPECT_EQ(counts.late, 0U);
     EXPECT_EQ(counts.recorded, 5U);
     EXPECT_EQ(counts.entered - counts.returned, 12U);
+}
+
+// A child's end is the one call of it.
+constexpr const char* never_returns = "do_exit";
+
+// Who is in a call is not who was in one with the same instance before.
+TEST(SleepingCalls, ThatNeverReturnAreNotTheNextTasks) {
+    Gate end;
+    Child rejected([&] {
+        end.take();
+        return 0;
+    });
+    SessionConfig config;
+    config.exclude_tgid = static_cast<std::uint32_t>(rejected.pid());
+    Traced traced(config);
+    ProbeRequest probe = call_of(1, never_returns, store_args({0}));
+    probe.maxactive = 1;
+    traced.add(probe);
+    traced.start();
+    EXPECT_EQ(Child([] { return 0; }).wait(), 0);
+    ASSERT_TRUE(wait_for([&] { return traced.counters().entered == 1; }));
+    // Its instance is another's now, whose call was rejected: a zombie until it is waited for.
+    end.give();
+    siginfo_t ended{};
+    ASSERT_EQ(waitid(P_PID, static_cast<id_t>(rejected.pid()), &ended, WEXITED | WNOWAIT), 0);
+    // Kernels that give the instance back only after a grace period had none for it.
+    EXPECT_EQ(traced.counters().filtered + traced.counters().missed_maxactive, 1U);
+    traced.stop();
+    for (const trapline_pending& call : traced.session().probes(true).front().pending)
+        EXPECT_NE(call.tid, static_cast<std::uint32_t>(rejected.pid()));
+    EXPECT_EQ(rejected.wait(), 0);
+    EXPECT_TRUE(traced.session().probes(true).front().pending.empty());
+}
+
+// A task that got the pid, and maybe the memory, of one that ended inside.
+TEST(SleepingCalls, ThatNeverReturnAreNotThoseOfTheSamePid) {
+    Traced traced;
+    traced.add(call_of(1, never_returns, store_args({0})));
+    traced.start();
+    for (int turn = 1; turn <= 40; turn++) {
+        Child first([] { return 0; });
+        const pid_t pid = first.pid();
+        EXPECT_EQ(first.wait(), 0);
+        traced.session().sync(); // the memory is freed by RCU
+        ASSERT_TRUE(write_file("/proc/sys/kernel/ns_last_pid", std::to_string(pid - 1)));
+        Gate end;
+        Child second([&] {
+            end.take();
+            return 0;
+        });
+        ASSERT_EQ(second.pid(), pid);
+        usleep(2000);
+        for (const trapline_pending& call : traced.session().probes(true).front().pending)
+            ASSERT_NE(call.tid, static_cast<std::uint32_t>(pid)) << "turn " << turn;
+        end.give();
+        EXPECT_EQ(second.wait(), 0);
+    }
 }
 
 TEST(SleepingCalls, OutliveTheProbeAndTheSession) {

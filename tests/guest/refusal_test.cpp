@@ -41,7 +41,9 @@ void append_garbage(const Message& message) {
 class RefusalTest : public testing::Test {
 protected:
     static void SetUpTestSuite() {
-        witness_ = std::make_unique<Traced>();
+        SessionConfig config;
+        config.ring_size = 8U << 20; // for a slow machine
+        witness_ = std::make_unique<Traced>(config);
         witness_->add(entry_of(1, "write_null", store_args({2})));
         witness_->add(call_of(2, "write_null", store_args({2})));
         witness_->start();

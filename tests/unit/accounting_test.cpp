@@ -11,7 +11,12 @@ using namespace trapline;
 namespace {
 
 ProbeAccount account(const char* name, trapline_probe_kind kind, trapline_counters counters) {
-    return {.name = name, .kind = kind, .counters = counters, .maxactive = 64, .pending = {}};
+    return {.name = name,
+            .kind = kind,
+            .counters = counters,
+            .maxactive = 64,
+            .pending = {},
+            .pending_known = true};
 }
 
 std::string text(const ProbeAccount& probe) {
@@ -109,6 +114,19 @@ TEST(Accounting, CallsStillInside) {
     EXPECT_EQ(notes(probe), "f: 3 calls still inside at the stop, 1 returned since\n"
                             "    f  ca\\033t-77  entered 12.3 s ago\n"
                             "    f  exactly16letters-77  entered 999 ns ago\n");
+}
+
+// An empty list there is no answer.
+TEST(Accounting, CallsInsideOnAKernelThatDoesNotTellOfThem) {
+    trapline_counters c = counters(3, 0);
+    c.entered = 3;
+    c.late = 1;
+    ProbeAccount probe = account("f", TRAPLINE_CALL, c);
+    probe.pending_known = false;
+    EXPECT_EQ(notes(probe), "f: 3 calls still inside at the stop, 1 returned since; this kernel "
+                            "doesn't show in which tasks\n");
+    probe.counters.late = 3;
+    EXPECT_EQ(notes(probe), "f: 3 calls still inside at the stop, 3 returned since\n");
 }
 
 TEST(Accounting, OneCallInside) {

@@ -139,6 +139,7 @@ TEST(Description, ThereAndBack) {
     EXPECT_EQ(std::memcmp(&out.totals->probes[0].pending[0], &in.totals->probes[0].pending[0],
                           sizeof(trapline_pending)),
               0);
+    EXPECT_TRUE(out.totals->probes[0].pending_known);
     ASSERT_EQ(out.totals->rings.size(), 2U);
     EXPECT_EQ(
         std::memcmp(out.totals->rings.data(), in.totals->rings.data(), 2 * sizeof(RingTotals)), 0);
@@ -150,6 +151,12 @@ TEST(Description, WhatIsNotKnownStaysUnknown) {
     EXPECT_FALSE(out.totals);
     EXPECT_EQ(out.version, TRAPLINE_VERSION);
     EXPECT_TRUE(out.layouts.empty());
+
+    TraceDescription in = full_description();
+    in.totals->probes[0].pending_known = false;
+    const TraceDescription untold = parse_description(description_json(in));
+    EXPECT_FALSE(untold.totals->probes[0].pending_known);
+    EXPECT_TRUE(untold.totals->probes[0].pending.empty());
 }
 
 TEST(Description, IsOneLineOfAscii) {

@@ -117,8 +117,8 @@ private:
         found_.symbol = resolved.symbol;
         found_.function_size = resolved.function_size;
         found_.address = site.address;
-        found_.offset = resolved.address == 0 ? resolved.offset
-                                              : resolved.offset + (site.address - resolved.address);
+        // An entry's trap is behind its ENDBR.
+        found_.offset = resolved.offset + (site.address - session_.probes().front().address);
         found_.states.push_back({"before", site.before});
         add_state("trap set", site);
     }

@@ -2,11 +2,26 @@
 // Opens a session, loading the module first if it is only installed.
 #include "command/open_session.h"
 
+#include <fstream>
+
 #include "control/module_loader.h"
+#include "util/error.h"
 
 namespace trapline {
 
-Session open_session(const std::function<void(std::string_view)>& say) {
+namespace {
+
+// The kernel plants an entry by ftrace also while that is switched off: nothing is hit then, and
+// once it is on again, newer kernels (7.2) find it inconsistent and give it up for good.
+void expect_ftrace() {
+    std::ifstream file("/proc/sys/kernel/ftrace_enabled");
+    int value = 1;
+    if (file >> value && value == 0)
+        throw Error("ftrace is switched off, by which functions' entries are trapped",
+                    "sudo sysctl kernel.ftrace_enabled=1");
+}
+
+Session open_or_load(const std::function<void(std::string_view)>& say) {
     try {
         return Session();
     } catch (const OpenError& error) {
@@ -15,6 +30,14 @@ Session open_session(const std::function<void(std::string_view)>& say) {
     }
     ensure_loaded(say);
     return Session();
+}
+
+} // namespace
+
+Session open_session(const std::function<void(std::string_view)>& say) {
+    Session session = open_or_load(say);
+    expect_ftrace();
+    return session;
 }
 
 } // namespace trapline

@@ -175,7 +175,8 @@ void Record::conclude(Ending& ending, const ClockAnchor& stop, bool failed) {
     totals.ended_by.resize(std::min(totals.ended_by.size(), cause_max));
     totals.rings = this->totals();
     for (const ProbeReport& report : run_.reports())
-        totals.probes.push_back({report.event_id, report.lifted, report.counters, report.pending});
+        totals.probes.push_back({report.event_id, report.lifted, report.counters, report.pending,
+                                 report.pending_known});
     // For so many calls inside there is no room in --max-size; they are printed all the same.
     if (options_.max_size != 0 &&
         directory_.streams_size() + ctf_metadata(description).size() > options_.max_size)

@@ -241,6 +241,7 @@ bool Run::account() const {
         account.counters = report.counters;
         account.maxactive = report.maxactive;
         account.pending = report.pending;
+        account.pending_known = report.pending_known;
         if (report.lifted)
             gone += gone_text(account.name);
         lost = lost || report.lifted || lost_records(report.counters) != 0 ||

@@ -94,6 +94,7 @@ struct ProbeReport {
     std::uint32_t maxactive = 0;
     trapline_counters counters{};
     std::vector<trapline_pending> pending; // at most TRAPLINE_PENDING_MAX
+    bool pending_known = true;             // false: asked for, and the kernel can't tell
 };
 
 // The text of the kernel where a trap is or was: TRAPLINE_SITE_BYTES, or fewer where the

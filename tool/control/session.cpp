@@ -179,10 +179,20 @@ std::vector<ProbeReport> Session::dump_probes(Message message) {
 }
 
 std::vector<ProbeReport> Session::probes(bool pending) {
+    if (!pending)
+        return dump_probes(request(TRAPLINE_C_PROBE_DUMP));
     Message message = request(TRAPLINE_C_PROBE_DUMP);
-    if (pending)
-        put_pending(message.get());
-    return dump_probes(std::move(message));
+    put_pending(message.get());
+    try {
+        return dump_probes(std::move(message));
+    } catch (const ControlError& error) {
+        if (error.code() != EOPNOTSUPP)
+            throw;
+    }
+    std::vector<ProbeReport> reports = probes();
+    for (ProbeReport& report : reports)
+        report.pending_known = false;
+    return reports;
 }
 
 std::optional<std::vector<ProbeReport>> Session::probes_of(std::uint32_t session_number) {

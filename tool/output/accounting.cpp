@@ -90,7 +90,9 @@ void append_pending(std::string& out, std::string_view name, const ProbeAccount&
     if (c.late != 0)
         fmt::format_to(std::back_inserter(out), ", {} returned since", c.late);
     const std::uint64_t left = calls > c.late ? calls - c.late : 0;
-    if (left > probe.pending.size())
+    if (left != 0 && !probe.pending_known)
+        out += "; this kernel doesn't show in which tasks";
+    else if (left > probe.pending.size())
         fmt::format_to(std::back_inserter(out), "{}",
                        probe.pending.empty() ? "; none found on a sleeping task's stack"
                                              : fmt::format("; {} found on sleeping tasks' stacks",

@@ -18,6 +18,7 @@ struct ProbeAccount {
     trapline_counters counters{};
     std::uint32_t maxactive = 0;
     std::vector<trapline_pending> pending; // calls still inside, as far as they can be found
+    bool pending_known = true;             // false: the kernel doesn't let any be found
 };
 
 // Lines, each with its newline.

@@ -71,6 +71,7 @@ std::string OpenTrace::accounting() const {
         account.counters = totals.counters;
         account.maxactive = maxactive[totals.id];
         account.pending = totals.pending;
+        account.pending_known = totals.pending_known;
         if (totals.gone)
             gone += gone_text(account.name);
     }

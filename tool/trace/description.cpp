@@ -208,7 +208,7 @@ Json to_json(const ProbeTotals& probe) {
     return {{"id", probe.id},
             {"gone", probe.gone},
             {"counters", std::move(counts)},
-            {"pending", to_array(probe.pending, to_json)}};
+            {"pending", probe.pending_known ? to_array(probe.pending, to_json) : Json()}};
 }
 
 Json to_json(const RingTotals& ring) {
@@ -287,6 +287,7 @@ public:
     }
 
     bool is_text() const { return json_.is_string(); }
+    bool is_null() const { return json_.is_null(); }
 
     const std::string& text(std::size_t most) const {
         if (!json_.is_string())
@@ -530,9 +531,12 @@ ProbeTotals parse_probe_totals(const Value& value, Ids& ids, const Ids& layouts)
     const Value counts = value.at("counters");
     for (const Counter& counter : counters)
         probe.counters.*counter.member = counts.at(counter.name.data()).number();
-    value.at("pending").each(TRAPLINE_PENDING_MAX, [&](const Value& element) {
-        probe.pending.push_back(parse_pending(element));
-    });
+    const Value pending = value.at("pending");
+    probe.pending_known = !pending.is_null();
+    if (probe.pending_known)
+        pending.each(TRAPLINE_PENDING_MAX, [&](const Value& element) {
+            probe.pending.push_back(parse_pending(element));
+        });
     return probe;
 }
 

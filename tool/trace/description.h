@@ -50,6 +50,7 @@ struct ProbeTotals {
     bool gone = false; // its trap was not in place at the end
     trapline_counters counters{};
     std::vector<trapline_pending> pending;
+    bool pending_known = true;
 };
 
 // A ring's counters at the end, in records. In discard mode overwritten is 0:

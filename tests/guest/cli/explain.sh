@@ -22,6 +22,8 @@ explained() {
 
 # A symbol's address in /proc/kallsyms.
 address_of() { awk -v name="$1" '$3 == name { print "0x" $1; exit }' /proc/kallsyms; }
+# Where its entry is trapped.
+site_of() { printf '0x%x' $(($(address_of "$1") + entry)); }
 
 optimisation=/proc/sys/debug/kprobes-optimization
 with_optimisation() { # 0|1 COMMAND...
@@ -38,14 +40,14 @@ with_optimisation() { # 0|1 COMMAND...
 ftrace_call() {
 	explained vfs_read
 	expect_in out '^vfs_read: a call, .* of the function vfs_read in the kernel image$'
-	expect_in out "^  at $(address_of vfs_read), vfs_read\\+0x0 of 0x"
-	expect_in out '^  before +0f 1f 44 00 00 '
+	expect_in out "^  at $(site_of vfs_read), vfs_read\\+$entry of 0x"
+	expect_in out '^  before +(0f 1f 44 00 00|66 66 66 66 90) ' # as the CPU likes it, before 5.13
 	expect_in out '^  trap set +\[e8 ([0-9a-f]{2}[][ ]){4}'
-	expect_in out '^  \+0x0 +nop[lw] .* callq 0xffffffff.* nop'
+	expect_in out "^  \\+$entry +nop[lw]? .* callq 0xffffffff.* nop"
 	expect_in out '^Technique: a call of ftrace \(e8\)'
 	# Where the bytes lead is where the disassembler says that they do, and a symbol is there.
 	expect_is "the call's target" "$(sed -nE 's/^  It leads to (0x[0-9a-f]+), [a-z].*/\1/p' out)" \
-		"$(sed -nE 's/^  \+0x0 .* callq (0x[0-9a-f]+) .*/\1/p' out)"
+		"$(sed -nE "s/^  \\+$entry .* callq (0x[0-9a-f]+) .*/\\1/p" out)"
 	expect_in out 'It leads to .* ftrace_(trampoline|regs_caller|caller)'
 	expect_in out '^  \$arg1 %rdi  \$arg2 %rsi  \$arg3 %rdx  \$arg4 %rcx  \$arg5 %r8  \$arg6 %r9$'
 	expect_in out "^  (arch_rethook|__kretprobe|kretprobe)_trampoline \\(0xffffffff[0-9a-f]+\\)"
@@ -58,7 +60,7 @@ t "explain: an ftrace site's nop becomes a call and a nop again" ftrace_call
 # refused.
 first_inside() {
 	local offset
-	for offset in $(seq 5 40); do
+	for offset in $(seq $((inside)) 40); do
 		explain "$1+$offset"
 		[ "$(cat status)" != 0 ] || return 0
 		expect_status 125
@@ -93,9 +95,9 @@ breakpoint() {
 }
 t "explain: a breakpoint stays one where jumps are switched off" breakpoint
 
-# It ends in an indirect jump, which might lead anywhere in it.
+# It writes to user memory, and where that faults it goes on elsewhere in it.
 not_optimised() {
-	with_optimisation 1 first_inside vfs_fsync_range || fail "nothing to explain"
+	with_optimisation 1 first_inside filldir64 || fail "nothing to explain"
 	expect_in out '^  trap set +\[cc\][0-9a-f]{2} '
 	expect_not_in out '^  [0-9]+ ms later'
 	expect_in out '^Technique: a breakpoint \(cc, INT3\)'
@@ -117,9 +119,9 @@ ends() {
 t "explain: an entry, a return, a condition" ends
 
 module_function() {
-	explained virtio_ring:virtqueue_kick
-	expect_in out 'of the function virtqueue_kick in the module virtio_ring$'
-	expect_in out "^  at $(address_of virtqueue_kick), virtqueue_kick\\+0x0"
+	explained 9pnet:p9_client_open
+	expect_in out 'of the function p9_client_open in the module 9pnet$'
+	expect_in out "^  at $(site_of p9_client_open), p9_client_open\\+$entry"
 	expect_in out '^  trap set +\[e8 '
 }
 t "explain: a function of a module" module_function
@@ -143,13 +145,13 @@ t "explain: where somebody else's trap is already" shared_site
 
 hidden_addresses() {
 	local address old
-	address=$(address_of vfs_read)
+	address=$(site_of vfs_read)
 	old=$(cat /proc/sys/kernel/kptr_restrict)
 	echo 2 >/proc/sys/kernel/kptr_restrict
 	explain vfs_read
 	echo "$old" >/proc/sys/kernel/kptr_restrict
 	expect_status 0
-	expect_in out "^  at $address, vfs_read\\+0x0$"
+	expect_in out "^  at $address, vfs_read\\+$entry\$"
 	expect_in out '/proc/kallsyms hides addresses'
 	expect_in out '_trampoline \(its address is hidden\)'
 }
@@ -169,7 +171,7 @@ not_explained() {
 
 not_to_be_explained() {
 	not_explained 125 "'do_int3'.*blacklisted" 'kprobes/blacklist' do_int3
-	not_explained 125 'cannot plant vfs_read\+2: .*ftrace' '^  ' vfs_read+2
+	not_explained 125 "cannot plant vfs_read\\+$within: .*ftrace" '^  ' vfs_read+$within
 	not_explained 125 "no function vfs_raed" 'did you mean .*vfs_read' vfs_raed
 	not_explained 2 "bad probe: .*'!'" '^ +\^$' 'vfs!read'
 	not_explained 2 'at the entry there is no .retval' '^ +\^$' 'kprobe:vfs_read if $retval < 0'
@@ -183,7 +185,7 @@ t "explain: what is refused is named, and a way out" not_to_be_explained
 
 switched_off() {
 	echo 0 >/sys/kernel/debug/kprobes/enabled
-	explain vfs_read+5
+	explain vfs_read+$inside
 	echo 1 >/sys/kernel/debug/kprobes/enabled
 	expect_status 125
 	expect_in err 'kprobes are switched off'

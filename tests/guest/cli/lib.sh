@@ -136,10 +136,11 @@ expect_sums() {
 }
 
 # Offsets in a function that ftrace can trace: of the first instruction behind the entry
-# that ftrace patches, of its second byte, and of one of ftrace's. An entry with ENDBR is 4 bytes longer.
-inside=0x5 inside_next=0x6 within=0x2
+# that ftrace patches, of its second byte, of one of ftrace's, and of these themselves, where an
+# entry is trapped. An entry with ENDBR is 4 bytes longer.
+inside=0x5 inside_next=0x6 within=0x2 entry=0x0
 if ! trapline trace kprobe:vfs_read+5 -- true >/dev/null 2>&1; then
-	inside=0x9 inside_next=0xa within=0x6
+	inside=0x9 inside_next=0xa within=0x6 entry=0x4
 fi
 
 # A line's beginning, up to the event's name.

@@ -29,7 +29,7 @@ wait_for_go='touch ready; until [ -e go ]; do sleep 0.05; done'
 
 one_session() {
 	rm -f ready go
-	trace_background read_zero vfs_read+5 -- sh -c "tl-calls 500; $wait_for_go"
+	trace_background read_zero vfs_read+$inside -- sh -c "tl-calls 500; $wait_for_go"
 	until_true test -e ready
 	show_status
 	touch go
@@ -38,7 +38,7 @@ one_session() {
 	expect_in shown '^[1-9][0-9]* +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +stream +1M +2 +[0-9]+ +0 +-$'
 	expect_is "opener and holder" "$(awk 'NR == 2 { print $2 == $4 }' shown)" 1
 	expect_in shown '^[0-9]+ +read_zero +call +ftrace +500 +500 +0 +0 +0 +0$'
-	expect_in shown '^[0-9]+ +vfs_read\+0x5 +entry +(breakpoint|jump) '
+	expect_in shown "^[0-9]+ +vfs_read\\+$inside +entry +(breakpoint|jump) "
 	expect_is "lines" "$(wc -l <shown)" 6
 	show_status
 	expect_in shown '^no session'
