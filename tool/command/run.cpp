@@ -14,6 +14,7 @@
 #include "output/accounting.h"
 #include "trace/ctf_metadata.h"
 #include "types/btf.h"
+#include "util/escape.h"
 #include "util/kernel_name.h"
 #include "util/size.h"
 
