@@ -25,9 +25,10 @@ MODULE_PARM_DESC(after, "panic 700 ms after this function has returned for the f
 
 static char *printed;
 module_param(printed, charp, 0444);
-MODULE_PARM_DESC(printed, "panic on another CPU as soon as the log has a line with this");
+MODULE_PARM_DESC(printed, "panic on another CPU when the log has got a line with this");
 
 static bool tlwarn_seen;
+static int tlwarn_cpu;	/* that prints */
 
 static void tlwarn_write(struct console *console, const char *text, unsigned int size)
 {
@@ -40,6 +41,19 @@ static struct console tlwarn_console = {
 	.write = tlwarn_write,
 	.flags = CON_ENABLED,
 	.index = -1,
+};
+
+/* Who prints gets no further than to the next watchdog that is held off, till the panic stops it. */
+static int tlwarn_touched(struct kprobe *kp, struct pt_regs *regs)
+{
+	while (READ_ONCE(tlwarn_seen) && raw_smp_processor_id() == tlwarn_cpu)
+		cpu_relax();
+	return 0;
+}
+
+static struct kprobe tlwarn_touch = {
+	.symbol_name = "touch_softlockup_watchdog",
+	.pre_handler = tlwarn_touched,
 };
 
 static int tlwarn_wait(void *unused)
@@ -55,15 +69,21 @@ static int tlwarn_wait(void *unused)
 static int tlwarn_panic_elsewhere(void)
 {
 	struct task_struct *task;
-	int cpu = get_cpu();
+	int cpu, error;
 
-	cpu = cpumask_any_but(cpu_online_mask, cpu);
+	tlwarn_cpu = get_cpu();
+	cpu = cpumask_any_but(cpu_online_mask, tlwarn_cpu);
 	put_cpu();
 	if (cpu >= nr_cpu_ids)
 		return -ENODEV;
+	error = register_kprobe(&tlwarn_touch);
+	if (error)
+		return error;
 	task = kthread_create(tlwarn_wait, NULL, "tlwarn");
-	if (IS_ERR(task))
+	if (IS_ERR(task)) {
+		unregister_kprobe(&tlwarn_touch);
 		return PTR_ERR(task);
+	}
 	kthread_bind(task, cpu);
 	register_console(&tlwarn_console);
 	wake_up_process(task);
