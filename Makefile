@@ -76,16 +76,14 @@ deps-build:
 	@qemu/deps build
 
 BUILD = cmake --build $(B)/tool -j$(shell nproc) --target
-tool:
-	@qemu/deps build
+tool: deps-build
 	@$(MAKE) configure
 	@$(BUILD) trapline
 	@mkdir -p $(B)/bin && ln -sf ../tool/bin/trapline $(B)/bin/trapline
 
 CAPSTONE ?= ON
 .PHONY: static
-static:
-	@qemu/deps build
+static: deps-build
 	@cmake -S . -B $(B)/static-tool -DCMAKE_BUILD_TYPE=MinSizeRel -DTRAPLINE_STATIC=ON \
 		-DTRAPLINE_WERROR=$(WERROR) -DBUILD_TESTING=OFF -DTRAPLINE_CAPSTONE=$(CAPSTONE) >/dev/null
 	@cmake --build $(B)/static-tool -j$(shell nproc) --target trapline
@@ -172,8 +170,8 @@ DEB_BUILD ?= binary # all: trapline-dkms alone
 DEBFULLNAME ?= $(or $(shell git config user.name),$(shell id -un))
 DEBEMAIL ?= $(or $(shell git config user.email),$(shell id -un)@$(shell hostname -f))
 deb: export MAINTAINER = $(DEBFULLNAME) <$(DEBEMAIL)>
-deb:
-	@qemu/deps build && qemu/deps deb
+deb: deps-build
+	@qemu/deps deb
 	@rm -rf $(B)/deb && mkdir -p $(DEB)
 	@cp -R Makefile CMakeLists.txt COPYING README.md docs kmod qemu shared tool $(DEB)
 	@mv $(DEB)/tool/packaging/debian $(DEB)/debian

@@ -307,11 +307,11 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 		return 1;
 	}
 	call->generation = READ_ONCE(session->generation);
-	if (shape == TL_SHAPE_ARGS) {
-		tl_program_args(probe->entry.size, regs, call->fields);
-		call->time = rdtsc_ordered();
-	} else if (shape == TL_SHAPE_PARTS) {
-		tl_program_parts(&probe->entry, regs, call->fields);
+	if (shape != TL_SHAPE_PROGRAM) {
+		if (shape == TL_SHAPE_ARGS)
+			tl_program_args(probe->entry.size, regs, call->fields);
+		else
+			tl_program_parts(&probe->entry, regs, call->fields);
 		call->time = rdtsc_ordered();
 	} else {
 		size = tl_program_run(&probe->entry, regs, NULL, tl_user_context(&probe->rp.kp),

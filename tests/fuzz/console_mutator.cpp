@@ -78,6 +78,12 @@ void change_bytes(ConsoleItem& item, Random& random) {
     }
 }
 
+template <class T>
+void repeat(std::vector<T>& all, typename std::vector<T>::iterator at) {
+    T copy = *at; // insert() may move what it is made of
+    all.insert(at, std::move(copy));
+}
+
 void change_items(std::vector<ConsoleItem>& items, Random& random) {
     constexpr std::string_view kinds = "SLRE?";
     if (items.empty())
@@ -87,11 +93,9 @@ void change_items(std::vector<ConsoleItem>& items, Random& random) {
     case 0:
         items.erase(at);
         break;
-    case 1: {
-        ConsoleItem copy = *at; // insert() may move what it is made of
-        items.insert(at, std::move(copy));
+    case 1:
+        repeat(items, at);
         break;
-    }
     case 2:
         std::swap(*at, one_of(items, random));
         break;
@@ -110,11 +114,9 @@ void damage_lines(std::vector<std::string>& lines, Random& random) {
     case 0:
         lines.erase(at);
         break;
-    case 1: {
-        std::string copy = *at;
-        lines.insert(at, std::move(copy));
+    case 1:
+        repeat(lines, at);
         break;
-    }
     case 2:
         std::swap(*at, one_of(lines, random));
         break;

@@ -96,7 +96,7 @@ TEST(Modprobe, KernelsThatCannot) {
 TEST(Modprobe, FileThatIsGone) {
     ModprobeOutcome out = outcome("modprobe: ERROR: could not insert 'trapline': Unknown symbol in "
                                   "module, or unknown parameter (see dmesg)\n");
-    out.file_gone = true;
+    out.at.gone = true;
     EXPECT_EQ(explain_modprobe(out).failure(), LoadFailure::not_installed);
 }
 

@@ -6,6 +6,7 @@
 
 #include "control/module_loader.h"
 #include "util/error.h"
+#include "util/remedy.h"
 
 namespace trapline {
 
@@ -18,7 +19,7 @@ void expect_ftrace() {
     int value = 1;
     if (file >> value && value == 0)
         throw Error("ftrace is switched off, by which functions' entries are trapped",
-                    "sudo sysctl kernel.ftrace_enabled=1");
+                    std::string(remedy::enable_ftrace));
 }
 
 Session open_or_load(const std::function<void(std::string_view)>& say) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "command/session_tables.h"
@@ -14,6 +12,7 @@
 #include "output/output_file.h"
 #include "shared/trapline.h"
 #include "util/error.h"
+#include "util/text_file.h"
 
 namespace trapline {
 
@@ -62,9 +61,7 @@ std::string status_text() {
             throw;
     }
     // A node may be missing, too.
-    std::ifstream misc("/proc/misc");
-    const std::string devices{std::istreambuf_iterator<char>(misc), {}};
-    if (misc_minor(devices, TRAPLINE_DEVICE)) {
+    if (misc_minor(read_text("/proc/misc"), TRAPLINE_DEVICE)) {
         ensure_loaded([](std::string_view) {});
         throw Error("the trapline module came or went while it was asked", "try again");
     }

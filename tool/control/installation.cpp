@@ -3,11 +3,10 @@
 #include "control/installation.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "shared/trapline.h"
+#include "util/text_file.h"
 
 namespace trapline {
 
@@ -18,11 +17,6 @@ namespace fs = std::filesystem;
 bool exists(const std::string& path) {
     std::error_code error;
     return fs::exists(path, error);
-}
-
-std::string read_file(const std::string& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
 // DKMS keeps a folder of each version of what it was told of, and its source in /usr/src.
@@ -53,8 +47,9 @@ Installation find_installation(const std::string& release, const std::string& ro
     Installation found;
     found.release = release;
     const std::string folder = "/lib/modules/" + release + "/";
-    const std::string path = listed_module(read_file(root + folder + "modules.dep"), folder);
-    if (!path.empty() && exists(root + path))
+    const std::string path = listed_module(read_text(root + folder + "modules.dep"), folder);
+    found.gone = !path.empty() && !exists(root + path);
+    if (!found.gone)
         found.file = path;
     find_dkms(found, root);
     return found;

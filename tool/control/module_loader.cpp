@@ -7,9 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -20,6 +18,7 @@
 #include "util/kernel_name.h"
 #include "util/remedy.h"
 #include "util/run_program.h"
+#include "util/text_file.h"
 
 namespace trapline {
 
@@ -27,11 +26,6 @@ namespace {
 
 constexpr const char* device_path = "/dev/" TRAPLINE_DEVICE;
 constexpr std::string_view cannot_load = "cannot load the trapline module: ";
-
-std::string read_file(const char* path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> needles) {
     for (const std::string_view needle : needles) {
@@ -83,13 +77,6 @@ bool wait_for_node() {
     return node_exists();
 }
 
-// Whether modules.dep names a file for our module that isn't there.
-bool module_file_gone(const Installation& at) {
-    const std::string folder = "/lib/modules/" + at.release + "/";
-    return at.file.empty() &&
-           !listed_module(read_file((folder + "modules.dep").c_str()), folder).empty();
-}
-
 // modprobe's words for the kernel's answer, where they aren't the errno's own.
 std::string words_of(int error) {
     return error == ENOENT ? "Unknown symbol" : errno_text(error);
@@ -113,7 +100,7 @@ bool load_file(ModprobeOutcome& outcome, const std::function<void(std::string_vi
     outcome.at.by_file = true;
     outcome.words = fmt::format("{}: {}", module->path, words_of(error));
     outcome.loader = "the kernel";
-    outcome.file_gone = false;
+    outcome.at.gone = false;
     return false;
 }
 
@@ -130,9 +117,8 @@ void load(const std::function<void(std::string_view)>& say) {
         outcome.words = std::move(words);
         outcome.at = find_installation(kernel_release());
         outcome.lockdown = read_lockdown();
-        outcome.disabled = read_file("/proc/sys/kernel/modules_disabled").starts_with('1');
+        outcome.disabled = read_text("/proc/sys/kernel/modules_disabled").starts_with('1');
         outcome.modules = access("/proc/modules", F_OK) == 0;
-        outcome.file_gone = module_file_gone(outcome.at);
         if (load_file(outcome, say))
             return;
         throw explain_modprobe(outcome);
@@ -182,7 +168,7 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
     if (contains_any(words, {"Operation not permitted", "Permission denied"}))
         return explain_permission(outcome);
     // kmod says so too when the file that it was told of is not there any more.
-    if (contains_any(words, {"Unknown symbol", "unknown symbol"}) && outcome.file_gone)
+    if (contains_any(words, {"Unknown symbol", "unknown symbol"}) && at.gone)
         return failed(LoadFailure::not_installed,
                       fmt::format("its file for the running kernel {} is gone", release),
                       remedy::install(at));
@@ -230,16 +216,16 @@ std::string_view lockdown_mode(std::string_view text) {
 }
 
 std::string read_lockdown() {
-    return read_file("/sys/kernel/security/lockdown");
+    return read_text("/sys/kernel/security/lockdown");
 }
 
 void ensure_loaded(const std::function<void(std::string_view)>& say) {
-    std::string misc = read_file("/proc/misc");
+    std::string misc = read_text("/proc/misc");
     if (misc.empty() && node_exists())
         return; // no /proc to ask; open() will tell
     if (!misc_minor(misc, TRAPLINE_DEVICE)) {
         load(say);
-        misc = read_file("/proc/misc");
+        misc = read_text("/proc/misc");
     }
     if (wait_for_node())
         return;

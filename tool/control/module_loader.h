@@ -44,7 +44,6 @@ struct ModprobeOutcome {
     std::string lockdown;            // text of /sys/kernel/security/lockdown; empty: unknown
     bool disabled = false;           // kernel.modules_disabled is set
     bool modules = true;             // /proc/modules is there
-    bool file_gone = false;          // modules.dep names a file that isn't there
     std::string loader = "modprobe"; // whose words they are
 };
 

@@ -81,7 +81,7 @@ Result check_kprobes_enabled(const Machine& machine) {
     if (zero(machine.system.read("/proc/sys/kernel/ftrace_enabled")))
         return {Level::problem,
                 "ftrace is switched off, and with it the kprobes at functions' entries",
-                "sudo sysctl kernel.ftrace_enabled=1"};
+                std::string(remedy::enable_ftrace)};
     const FileText enabled = machine.system.read(kprobes_enabled);
     if (!enabled)
         return unreadable(machine, kprobes_enabled, enabled.error,

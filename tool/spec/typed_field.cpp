@@ -27,10 +27,7 @@ bool is_hex_name(std::string_view name) {
 
 // The name of the nearest typedef, or the type's own.
 const std::string& shown_name(const Types& types, TypeId id) {
-    const Type* type = &types.at(id);
-    while (type->kind == TypeKind::qualifier) // plain_id() has found their end
-        type = &types.at(type->target);
-    return type->name;
+    return unqualified(types, id).name;
 }
 
 // A structure with one member is nothing but a name for that: kuid_t, pgd_t.

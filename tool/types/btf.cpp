@@ -78,6 +78,13 @@ std::vector<std::byte> read_file(const std::string& path) {
     return bytes;
 }
 
+// All but the enumerators, which have 4 or 8 bytes.
+void decode_enumeration(Type& type, const btf_type& record) {
+    type.kind = TypeKind::enumeration;
+    type.size = record.size;
+    type.is_signed = btf_kflag(&record);
+}
+
 Qualifier tag_qualifier(std::string_view name) {
     return name == "user" ? Qualifier::user : Qualifier::other;
 }
@@ -170,9 +177,7 @@ Type BtfTypes::decode(TypeId id) const {
         }
         break;
     case BTF_KIND_ENUM:
-        type.kind = TypeKind::enumeration;
-        type.size = record->size;
-        type.is_signed = btf_kflag(record);
+        decode_enumeration(type, *record);
         for (std::uint32_t i = 0; i < length; i++) {
             const struct btf_enum& value = btf_enum(record)[i];
             // Before there was a flag for signs, it wasn't known: their bits are the same.
@@ -184,9 +189,7 @@ Type BtfTypes::decode(TypeId id) const {
                 enumerator.value &= std::numeric_limits<std::uint32_t>::max();
         break;
     case BTF_KIND_ENUM64:
-        type.kind = TypeKind::enumeration;
-        type.size = record->size;
-        type.is_signed = btf_kflag(record);
+        decode_enumeration(type, *record);
         for (std::uint32_t i = 0; i < length; i++) {
             const struct btf_enum64& value = btf_enum64(record)[i];
             type.enumerators.push_back({name_at(value.name_off), btf_enum64_value(&value)});

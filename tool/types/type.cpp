@@ -32,6 +32,16 @@ bool has_qualifier(const Types& types, TypeId id, Qualifier qualifier) {
 
 } // namespace
 
+const Type& unqualified(const Types& types, TypeId id) {
+    for (unsigned depth = 0; depth < depth_max; depth++) {
+        const Type& type = types.at(id);
+        if (type.kind != TypeKind::qualifier)
+            return type;
+        id = type.target;
+    }
+    fail_endless();
+}
+
 TypeId plain_id(const Types& types, TypeId id) {
     for (unsigned depth = 0; depth < depth_max; depth++) {
         const Type& type = types.at(id);
@@ -64,15 +74,9 @@ std::uint64_t size_of(const Types& types, TypeId id) {
 }
 
 bool is_character(const Types& types, TypeId id) {
-    for (unsigned depth = 0; depth < depth_max; depth++) {
-        const Type& type = types.at(id);
-        if (type.kind != TypeKind::qualifier)
-            return type.kind == TypeKind::integer && type.size == 1 &&
-                   (type.name == "char" || type.name == "unsigned char" ||
-                    type.name == "signed char");
-        id = type.target;
-    }
-    fail_endless();
+    const Type& type = unqualified(types, id);
+    return type.kind == TypeKind::integer && type.size == 1 &&
+           (type.name == "char" || type.name == "unsigned char" || type.name == "signed char");
 }
 
 bool is_constant(const Types& types, TypeId id) {

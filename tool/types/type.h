@@ -100,6 +100,9 @@ public:
     virtual const Types* types_of(const std::string& module, std::string& why_none) = 0;
 };
 
+// What is behind qualifiers alone: an alias stays one. Error for a circle of them.
+const Type& unqualified(const Types& types, TypeId id);
+
 // What is behind typedefs and qualifiers. Error for a circle of them.
 TypeId plain_id(const Types& types, TypeId id);
 const Type& plain(const Types& types, TypeId id);

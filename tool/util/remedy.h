@@ -12,6 +12,7 @@ namespace trapline {
 struct Installation {
     std::string release{};    // the kernel's
     std::string file{};       // that would be loaded; empty: none, or it isn't known
+    bool gone = false;        // modprobe would load one that isn't there
     bool by_file = false;     // without modprobe
     std::string dkms{};       // the version that DKMS has or is to have; empty: it isn't DKMS's
     bool dkms_source = false; // DKMS has the source of that
@@ -26,6 +27,7 @@ inline constexpr std::string_view as_root = "sudo trapline ...";
 inline constexpr std::string_view load_installed = "sudo modprobe trapline";
 inline constexpr std::string_view reload_installed =
     "sudo rmmod trapline && sudo modprobe trapline";
+inline constexpr std::string_view enable_ftrace = "sudo sysctl kernel.ftrace_enabled=1";
 inline constexpr std::string_view show_addresses = "sudo sysctl kernel.kptr_restrict=1";
 
 // Loads the module; where one is loaded already, in its place.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tlwarn - misbehaves once, in the way its parameters say, on load or when a function has
- * returned: the proof that qemu/run fails when the kernel complains. It touches nothing else.
+ * tlwarn - misbehaves once, in the way its parameters say, on load, when a function has returned
+ * or when the log has got a line: the proof that qemu/run fails when the kernel complains. It touches nothing else.
  */
 #include <linux/bug.h>
 #include <linux/compiler.h>
