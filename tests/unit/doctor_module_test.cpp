@@ -87,11 +87,62 @@ TEST_F(Doctor, Headers) {
     std::filesystem::create_symlink("/gone/linux", root + modules + "build");
     EXPECT_RESULT(check_headers, Level::problem, "is /gone/linux, where there are no headers",
                   "sudo dnf install kernel-devel-6.1.0-18-amd64");
+    EXPECT_RESULT(check_built, Level::ok, "build/kmod", "");
+    system.built.clear();
+    EXPECT_RESULT(check_built, Level::problem, "isn't where it was built",
+                  "sudo dnf install kernel-devel-6.1.0-18-amd64 && " + install);
+}
+
+// No package has the headers of a kernel that somebody built.
+TEST_F(Doctor, HeadersOfAKernelOfOnesOwn) {
+    const std::string ours = "Linux version 6.1.0-18-amd64 (me@here) (gcc 12.2.0) #1 SMP\n";
+    const std::string tree = "    ($HOME/linux: the tree that this kernel was built in)";
+    const std::string make = "make KDIR=$HOME/linux && sudo make KDIR=$HOME/linux install" + tree;
+    write("/proc/version", ours);
+    remove(std::string(modules) + "build");
+    EXPECT_RESULT(check_headers, Level::note, "there is no", make);
+    unload();
+    uninstall();
+    EXPECT_RESULT(check_headers, Level::problem, "there is no", make);
+    EXPECT_RESULT(check_installed, Level::problem, "no trapline.ko", make);
+    remove("/usr/lib/debug");
+    EXPECT_EQ(look(check_debug_information).remedy.find("apt"), std::string::npos);
+    const std::string dkms = "trapline/" TRAPLINE_VERSION " --kernelsourcedir $HOME/linux";
+    write("/usr/src/trapline-" TRAPLINE_VERSION "/dkms.conf", "");
+    EXPECT_RESULT(check_installed, Level::problem, "no trapline.ko",
+                  "sudo dkms install --force " + dkms + tree);
+    const Machine machine(system);
+    EXPECT_EQ(remedy::rebuild(machine.installation),
+              "sudo dkms build --force " + dkms + " && sudo dkms install --force " + dkms + tree);
+    remove("/usr/src");
+    write("/sys/module/module/parameters/sig_enforce", "Y\n");
+    EXPECT_NE(look(check_signature).remedy.find("\nsudo $HOME/linux/scripts/sign-file sha256 "),
+              std::string::npos);
+    // Debian says so in its own.
+    write("/proc/version", "Linux version 6.1.0-18-amd64 (debian-kernel@lists.debian.org) (gcc");
+    EXPECT_RESULT(check_headers, Level::problem, "there is no",
+                  "sudo apt install linux-headers-6.1.0-18-amd64");
+}
+
+// A package's user has no Makefile.
+TEST_F(Doctor, ThePackageOfTheModuleIsMissing) {
+    unload();
+    uninstall();
+    write("/var/lib/dpkg/info/trapline.list", "");
+    const std::string dkms = "sudo apt install ./trapline-dkms_" TRAPLINE_VERSION "_all.deb && "
+                             "sudo dkms install --force trapline/" TRAPLINE_VERSION;
+    EXPECT_RESULT(check_installed, Level::problem, "no trapline.ko", dkms);
+    remove(std::string(modules) + "build");
+    EXPECT_RESULT(check_installed, Level::problem, "no trapline.ko",
+                  "sudo apt install linux-headers-6.1.0-18-amd64 && " + dkms);
 }
 
 TEST(DoctorDistribution, WhatInstallsHeadersAndDebugInformation) {
     const auto headers = [](const char* os, const char* release) {
         return Distribution(os).headers(release);
+    };
+    const auto headers_of = [](const char* os, const char* version) {
+        return !Distribution(os, version).headers("6.1").empty();
     };
     EXPECT_EQ(headers("ID=debian\n", "6.1.0-18-amd64"),
               "sudo apt install linux-headers-6.1.0-18-amd64");
@@ -106,7 +157,14 @@ TEST(DoctorDistribution, WhatInstallsHeadersAndDebugInformation) {
     EXPECT_EQ(
         headers("ID=\"opensuse-leap\"\nID_LIKE=\"suse opensuse\"\n", "5.14.21-150500.55-default"),
         "sudo zypper install kernel-default-devel");
-    EXPECT_NE(headers("ID=lfs\n", "6.1.5").find("make KDIR="), std::string::npos);
+    EXPECT_EQ(headers("ID=lfs\n", "6.1.5"), "");
+    EXPECT_TRUE(
+        headers_of("ID=ubuntu", "Linux version 6.8.0-31-generic (buildd@lcy02-amd64-080) "));
+    EXPECT_TRUE(headers_of("ID=fedora", "Linux version 6.8.5-301.fc40.x86_64 (mockbuild@0bc0c) "));
+    EXPECT_TRUE(headers_of("ID=arch", "Linux version 6.9.1-arch1-1 (linux@archlinux) (gcc "));
+    EXPECT_TRUE(headers_of("ID=suse", "Linux version 5.14.21-default (geeko@buildhost) (gcc "));
+    EXPECT_FALSE(headers_of("ID=fedora", "Linux version 6.8.5 (me@fedora) (gcc "));
+    EXPECT_FALSE(headers_of("ID=debian", "Linux version 6.8.0-31-generic (buildd@lcy02) "));
     EXPECT_EQ(Distribution("").family(), Distribution::Family::other);
     EXPECT_EQ(Distribution("VERSION_ID=debian\nIDX=arch\n").family(), Distribution::Family::other);
 
@@ -275,10 +333,10 @@ TEST_F(Doctor, TheModuleBesideTheTool) {
     EXPECT_EQ(look(check_headers).level, Level::note);
     system.modinfos[file] = our_modinfo("vermagic: 6.1.0-17-amd64 SMP preempt mod_unload \n");
     EXPECT_RESULT(check_vermagic, Level::problem, "built for 6.1.0-17-amd64",
-                  "make clean && " + copy);
+                  "make clean && sudo apt install linux-headers-6.1.0-18-amd64 && " + copy);
     system.modinfos[file] = "trapline_abi: 77\n";
     EXPECT_RESULT(check_abi_match, Level::problem, "/bin/trapline.ko ABI 77",
-                  "make clean && " + copy);
+                  "make clean && sudo apt install linux-headers-6.1.0-18-amd64 && " + copy);
     write("/sys/module/module/parameters/sig_enforce", "Y\n");
     system.modinfos[file] = our_modinfo(vermagic);
     EXPECT_RESULT(check_signature, Level::problem, "the module has none",

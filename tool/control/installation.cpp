@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "shared/trapline.h"
+#include "util/distribution.h"
 #include "util/text_file.h"
 
 namespace trapline {
@@ -19,10 +20,24 @@ bool exists(const std::string& path) {
     return fs::exists(path, error);
 }
 
+// Of Debian's packages dpkg keeps a list.
+bool from_package(const std::string& root) {
+    return exists(root + "/var/lib/dpkg/info/" TRAPLINE_DEVICE ".list");
+}
+
+void find_headers(Installation& found, const std::string& root) {
+    found.headers =
+        exists(root + headers_folder(found.release) + "/include/generated/utsrelease.h");
+    found.headers_package =
+        Distribution(read_text(root + "/etc/os-release"), read_text(root + "/proc/version"))
+            .headers(found.release);
+}
+
 // DKMS keeps a folder of each version of what it was told of, and its source in /usr/src.
 void find_dkms(Installation& found, const std::string& root) {
     const bool source = exists(root + "/usr/src/trapline-" TRAPLINE_VERSION "/dkms.conf");
-    if (!source && !exists(root + "/var/lib/dkms/trapline"))
+    found.packaged = from_package(root);
+    if (!source && !found.packaged && !exists(root + "/var/lib/dkms/trapline"))
         return;
     found.dkms = TRAPLINE_VERSION; // another's would not fit this tool
     found.dkms_source = source;
@@ -33,6 +48,10 @@ void find_dkms(Installation& found, const std::string& root) {
 }
 
 } // namespace
+
+std::string headers_folder(const std::string& release) {
+    return "/lib/modules/" + release + "/build";
+}
 
 std::string listed_module(std::string_view dependencies, std::string_view folder) {
     const std::size_t name = dependencies.find("/" TRAPLINE_DEVICE ".ko");
@@ -52,6 +71,7 @@ Installation find_installation(const std::string& release, const std::string& ro
     if (!found.gone)
         found.file = path;
     find_dkms(found, root);
+    find_headers(found, root);
     return found;
 }
 

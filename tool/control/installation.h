@@ -13,6 +13,9 @@ namespace trapline {
 // empty: it isn't named there.
 std::string listed_module(std::string_view dependencies, std::string_view folder);
 
+// Where kbuild looks for the kernel's headers.
+std::string headers_folder(const std::string& release);
+
 // For kernel `release`, where `root` comes before every path. The file is modprobe's.
 Installation find_installation(const std::string& release, const std::string& root = {});
 

@@ -77,8 +77,8 @@ std::string Modinfo::value(std::string_view name) const {
 
 Machine::Machine(const System& seen)
     : system(seen), release(seen.release()), euid(seen.effective_user()),
-      distribution(seen.read("/etc/os-release").text), config(seen, release),
-      lockdown_text(seen.read("/sys/kernel/security/lockdown").text),
+      distribution(seen.read("/etc/os-release").text, seen.read("/proc/version").text),
+      config(seen, release), lockdown_text(seen.read("/sys/kernel/security/lockdown").text),
       minor(misc_minor(seen.read("/proc/misc").text, TRAPLINE_DEVICE)),
       installed(find_installed(seen, modules_folder())),
       installation(find_what_is_loaded(seen, release)) {

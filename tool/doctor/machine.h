@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "control/installation.h"
-#include "doctor/distribution.h"
 #include "doctor/kernel_config.h"
 #include "doctor/system.h"
+#include "util/distribution.h"
 
 namespace trapline {
 

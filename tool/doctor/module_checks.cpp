@@ -165,8 +165,8 @@ Result check_loadable_modules(const Machine& machine) {
 }
 
 Result check_headers(const Machine& machine) {
-    const std::string link = machine.modules_folder() + "build";
-    if (machine.system.exists(link + "/include/generated/utsrelease.h"))
+    const std::string link = headers_folder(machine.release);
+    if (machine.installation.headers)
         return {Level::ok, link, {}};
     std::error_code error;
     const std::filesystem::path target =
@@ -179,7 +179,7 @@ Result check_headers(const Machine& machine) {
         result.found = fmt::format("{} is {}, where there are no headers", link, target.string());
     if (result.level == Level::note)
         result.found += "; needed to build the module again only";
-    result.remedy = machine.distribution.headers(machine.release);
+    result.remedy = remedy::headers(machine.installation);
     return result;
 }
 

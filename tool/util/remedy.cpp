@@ -16,8 +16,42 @@ bool beside_the_tool(const Installation& at) {
     return at.by_file && !at.file.starts_with("/lib/modules/");
 }
 
-std::string dkms_install(const Installation& at) {
-    return "sudo dkms install --force trapline/" + at.dkms;
+// Nothing but the tree that this kernel was built in can tell how its modules are built.
+bool needs_tree(const Installation& at) {
+    return !at.headers && at.headers_package.empty();
+}
+
+constexpr std::string_view tree = "$HOME/linux";
+constexpr std::string_view which_tree = "    ($HOME/linux: the tree that this kernel was built in)";
+
+// `commands` that build, behind what they miss.
+std::string with_headers(const Installation& at, const std::string& commands) {
+    if (needs_tree(at))
+        return commands + std::string(which_tree);
+    return at.headers ? commands : at.headers_package + " && " + commands;
+}
+
+std::string build_folder(const Installation& at) {
+    return needs_tree(at) ? std::string(tree) : fmt::format("/lib/modules/{}/build", at.release);
+}
+
+std::string make_and_install(const Installation& at) {
+    if (needs_tree(at))
+        return fmt::format("make KDIR={0} && sudo make KDIR={0} install", tree);
+    return fmt::format("make KDIR={} && sudo make install", build_folder(at));
+}
+
+// Where the package's source isn't installed, it is in a package beside the tool's.
+std::string dkms_source(const Installation& at) {
+    if (at.dkms_source)
+        return {};
+    return at.packaged ? "sudo apt install ./trapline-dkms_" TRAPLINE_VERSION "_all.deb && "
+                       : "sudo make install-dkms && ";
+}
+
+std::string dkms_command(const Installation& at, std::string_view command) {
+    return fmt::format("sudo dkms {} --force trapline/{}{}", command, at.dkms,
+                       needs_tree(at) ? fmt::format(" --kernelsourcedir {}", tree) : "");
 }
 
 // Turns a compressed file into what can be signed, and tells modprobe; `file` becomes its name.
@@ -57,23 +91,26 @@ std::string reload(const Installation& at) {
     return at.by_file ? "sudo rmmod trapline && " + load(at) : std::string(reload_installed);
 }
 
+std::string headers(const Installation& at) {
+    return needs_tree(at) ? install(at) : at.headers_package;
+}
+
 std::string install(const Installation& at) {
     if (beside_the_tool(at))
-        return fmt::format("make kmod KDIR=/lib/modules/{0}/build && sudo install -m 644 "
-                           "build/kmod/{0}/trapline.ko {1}",
-                           at.release, at.file);
+        return with_headers(at, fmt::format("make kmod KDIR={} && sudo install -m 644 "
+                                            "build/kmod/{}/trapline.ko {}",
+                                            build_folder(at), at.release, at.file));
     if (!at.dkms.empty())
-        return (at.dkms_source ? "" : "sudo make install-dkms && ") + dkms_install(at);
-    return fmt::format("make KDIR=/lib/modules/{}/build && sudo make install", at.release);
+        return with_headers(at, dkms_source(at) + dkms_command(at, "install"));
+    return with_headers(at, make_and_install(at));
 }
 
 std::string rebuild(const Installation& at) {
     if (at.dkms.empty() || beside_the_tool(at))
         return "make clean && " + install(at);
     // Else DKMS would install what it has built.
-    return fmt::format("{}sudo dkms build --force trapline/{} && {}",
-                       at.dkms_source ? "" : "sudo make install-dkms && ", at.dkms,
-                       dkms_install(at));
+    return with_headers(at, fmt::format("{}{} && {}", dkms_source(at), dkms_command(at, "build"),
+                                        dkms_command(at, "install")));
 }
 
 std::string sign(const Installation& at) {
@@ -92,9 +129,10 @@ std::string sign(const Installation& at) {
         "openssl req -new -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=trapline/ "
         "-keyout MOK.priv -outform DER -out MOK.der\n"
         "sudo mokutil --import MOK.der\n"
-        "{}sudo /lib/modules/{}/build/scripts/sign-file sha256 MOK.priv MOK.der {}\n"
+        "{}sudo {}/scripts/sign-file sha256 MOK.priv MOK.der {}{}\n"
         "{}{}",
-        module.before, at.release, module.file, module.behind, switch_off);
+        module.before, build_folder(at), module.file, needs_tree(at) ? which_tree : "",
+        module.behind, switch_off);
 }
 
 std::string make_node(unsigned minor) {

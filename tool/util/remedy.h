@@ -17,6 +17,9 @@ struct Installation {
     std::string dkms{};       // the version that DKMS has or is to have; empty: it isn't DKMS's
     bool dkms_source = false; // DKMS has the source of that
     std::string dkms_key = "/var/lib/dkms/mok.pub";
+    bool packaged = false;         // the tool is from a Debian package
+    bool headers = true;           // modules can be built against the release's folder
+    std::string headers_package{}; // what installs those; empty: no package has them
 };
 
 } // namespace trapline
@@ -33,6 +36,9 @@ inline constexpr std::string_view show_addresses = "sudo sysctl kernel.kptr_rest
 // Loads the module; where one is loaded already, in its place.
 std::string load(const Installation& at);
 std::string reload(const Installation& at);
+
+// What gives modules the headers to be built against, where they are missing.
+std::string headers(const Installation& at);
 
 // Builds and installs the module for the running kernel.
 std::string install(const Installation& at);

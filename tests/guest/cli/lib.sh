@@ -19,6 +19,7 @@ t() {
 	number=$((passed + failed + 1))
 	complaints=$(dmesg | grep -cE -f /etc/complaints)
 	mkdir "$work/$number"
+	modprobe trapline 2>/dev/null # one test may have left it unloaded
 	if (cd "$work/$number" && "$2" && no_probes && clean_log) >"$work/diagnostics" 2>&1; then
 		passed=$((passed + 1))
 		say "ok $number - $1"

@@ -11,16 +11,17 @@ class Distribution {
 public:
     enum class Family { debian, ubuntu, fedora, arch, suse, other };
 
-    // From the text of /etc/os-release.
-    explicit Distribution(std::string_view os_release);
+    // From the texts of /etc/os-release and of /proc/version, which tells who built the kernel;
+    // empty: that isn't known.
+    explicit Distribution(std::string_view os_release, std::string_view kernel_version = {});
 
     Family family() const { return family_; }
 
-    // What installs the headers that modules for this kernel are built with; for a kernel or a
-    // distribution that we don't know: what to do instead.
+    // What installs the headers that modules for this kernel are built with; empty: no package
+    // does, for the kernel isn't the distribution's, or the distribution isn't one that we know.
     std::string headers(std::string_view release) const;
 
-    // What installs this kernel's debug information.
+    // What installs this kernel's debug information; for want of a package: how to have it.
     std::string debug_information(std::string_view release) const;
 
     // What installs a package, of the name it has in each family.
@@ -29,6 +30,7 @@ public:
 
 private:
     Family family_ = Family::other;
+    Family kernel_ = Family::other; // whose kernel this is: the same, or other
 };
 
 } // namespace trapline

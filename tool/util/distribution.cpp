@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Which distribution this is, and what installs things there.
-#include "doctor/distribution.h"
+#include "util/distribution.h"
 
 #include <fmt/format.h>
 #include <sstream>
@@ -38,6 +38,26 @@ Distribution::Family family_of(std::string_view name) {
     return Family::other;
 }
 
+// Who builds a distribution's kernels has a name of his own, which /proc/version gives.
+std::string_view builder_of(Distribution::Family family) {
+    using Family = Distribution::Family;
+    switch (family) {
+    case Family::debian:
+        return "@lists.debian.org)";
+    case Family::ubuntu:
+        return "(buildd@";
+    case Family::fedora:
+        return "(mockbuild@";
+    case Family::arch:
+        return "@archlinux)";
+    case Family::suse:
+        return "(geeko@";
+    case Family::other:
+        break;
+    }
+    return {};
+}
+
 // Arch's packages are named after the flavour that its releases end in: 6.6.30-1-lts.
 std::string arch_kernel(std::string_view release) {
     for (const std::string_view flavour : {"lts", "zen", "hardened", "rt"}) {
@@ -55,15 +75,18 @@ std::string_view suse_flavour(std::string_view release) {
 
 } // namespace
 
-Distribution::Distribution(std::string_view os_release) {
+Distribution::Distribution(std::string_view os_release, std::string_view kernel_version) {
     // A derivative has a name of its own, and says what it is like, the nearest first.
     std::istringstream names(value_of(os_release, "ID") + ' ' + value_of(os_release, "ID_LIKE"));
     for (std::string name; family_ == Family::other && names >> name;)
         family_ = family_of(name);
+    if (kernel_version.empty() ||
+        kernel_version.find(builder_of(family_)) != std::string_view::npos)
+        kernel_ = family_;
 }
 
 std::string Distribution::headers(std::string_view release) const {
-    switch (family_) {
+    switch (kernel_) {
     case Family::debian:
     case Family::ubuntu:
         return fmt::format("sudo apt install linux-headers-{}", release);
@@ -76,12 +99,11 @@ std::string Distribution::headers(std::string_view release) const {
     case Family::other:
         break;
     }
-    return "make KDIR=$HOME/linux && sudo make KDIR=$HOME/linux install    (the tree that this "
-           "kernel was built in)";
+    return {};
 }
 
 std::string Distribution::debug_information(std::string_view release) const {
-    switch (family_) {
+    switch (kernel_) {
     case Family::debian:
         return fmt::format("sudo apt install linux-image-{}-dbg", release);
     case Family::ubuntu:
