@@ -216,7 +216,7 @@ wrong_vermagic() {
 	mv said out
 	mv ended status
 	expect_status 1
-	expect_check problem 'vermagic         ' "XMP .*, the running kernel wants '$(uname -r) SMP" "$(sed -n 1p hint)"
+	expect_check problem 'vermagic         ' "XMP .*, the running kernel wants '$(uname -r) SMP" "$(sed '1!d;s/[$()]/\\&/g' hint)"
 	cp whole.ko "$ko"
 	doctor
 	modprobe trapline

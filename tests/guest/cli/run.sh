@@ -8,6 +8,7 @@ exec 5>&1 # beyond the tests' own output
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . "$here/lib.sh"
+loaded=yes
 for part in forms types errors condition status signals output order account record explain list sessions module doctor; do
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"
