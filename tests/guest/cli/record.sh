@@ -221,12 +221,13 @@ t "a vanished directory ends the recording: 125" vanished
 killed() {
 	record_background -b 64K read_zero
 	recording
-	tl-calls 20000 >/dev/null
+	tl-calls 20000 --every 20 >/dev/null
 	kill -KILL "$(pidof trapline)"
 	wait $tool
 	trapline report >events 2>told
 	expect_is "report's status" $? 0
-	[ "$(lines events ': read_zero\(')" -gt 10000 ] || fail "only $(lines events .) lines"
+	# More than a ring holds; a slow machine's recorder drops some.
+	[ "$(lines events ': read_zero\(')" -gt 2500 ] || fail "only $(lines events .) lines"
 	expect_in told 'killed'
 	no_probes
 }
