@@ -6,6 +6,7 @@ namespace trapline::bench {
 
 struct RecorderCost {
     double per_event = 0; // CPU time of the tool, ns, without what it takes to start and to end
+    double by_write = 0;  // of that, what write() of as many bytes takes anybody
     long events = 0;      // recorded, and on disk
 };
 
