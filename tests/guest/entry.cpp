@@ -25,8 +25,18 @@ unsigned entry_offset() {
     return offset;
 }
 
+// What ftrace may patch is refused, and whatever isn't an instruction's first byte.
 unsigned behind_entry() {
-    return entry_offset() + 5;
+    static const unsigned offset = [] {
+        ProbeRequest request = entry_of(1, "write_null");
+        for (request.offset = entry_offset() + 1; request.offset < 32; request.offset++) {
+            Traced traced;
+            if (traced.session().add_probes({&request, 1}).front().error == 0)
+                return static_cast<unsigned>(request.offset);
+        }
+        throw Error("write_null has no instruction that can be probed");
+    }();
+    return offset;
 }
 
 } // namespace trapline::guest

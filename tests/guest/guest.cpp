@@ -20,6 +20,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "kernel_text.h"
+
 namespace trapline::guest {
 
 namespace {
@@ -178,8 +180,56 @@ bool write_file(const std::string& path, std::string_view text, int flags) {
     return fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
 }
 
+namespace {
+
+constexpr const char* kprobes_list = "/sys/kernel/debug/kprobes/list";
+
+// The kernel's instructions before the first test, where it lists no kprobes.
+class Pristine : public testing::Environment {
+public:
+    void SetUp() override {
+        if (access(kprobes_list, F_OK) != 0)
+            text() = read_kernel_text();
+    }
+    static KernelText& text() {
+        static KernelText before;
+        return before;
+    }
+};
+
+const testing::Environment* const pristine = testing::AddGlobalTestEnvironment(new Pristine);
+
+// As the list has it: the function that begins nearest before it, and how far.
+std::string named_place(std::uint64_t address) {
+    std::string nearest;
+    std::uint64_t begin = 0;
+    std::ifstream symbols("/proc/kallsyms");
+    std::uint64_t at = 0;
+    std::string type;
+    std::string name;
+    while (symbols >> std::hex >> at >> type >> name) {
+        symbols.ignore(1000, '\n');
+        if (at > begin && at <= address) {
+            begin = at;
+            nearest = name;
+        }
+    }
+    return fmt::format("{:x}  k  {}+{:#x}", address, nearest, address - begin);
+}
+
+std::vector<std::string> changed_instructions() {
+    std::vector<std::string> lines;
+    for (const std::uint64_t place : changed_places(Pristine::text(), read_kernel_text()))
+        lines.push_back(named_place(place));
+    return lines;
+}
+
+} // namespace
+
 std::vector<std::string> planted() {
-    std::istringstream list(read_file("/sys/kernel/debug/kprobes/list"));
+    if (!Pristine::text().bytes.empty())
+        return changed_instructions();
+    std::istringstream list(read_file(kprobes_list));
     std::vector<std::string> lines;
     for (std::string line; std::getline(list, line);)
         lines.push_back(line);

@@ -92,7 +92,8 @@ t "what is listed can be probed, what --all refuses can't" true_to_the_kernel
 # The function that the kernel's only kprobe is on.
 listed() {
 	local at place
-	read -r at _ place _ <$list
+	planted >planted
+	read -r at _ place _ <planted
 	printf '0x%x' $((0x$at - 0x${place##*+0x}))
 }
 
@@ -123,7 +124,8 @@ namesakes_in_modules() {
 	for function in "$name#$number" "$module:$name#$number"; do
 		trace_background "kprobe:$function"
 		tracing
-		expect_in $list "^${address#0x} "
+		planted >planted
+		expect_in planted "^${address#0x} "
 		kill -INT $tool
 		ended
 		expect_status 0

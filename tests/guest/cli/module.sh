@@ -92,7 +92,8 @@ dump_parameter() {
 t "dump_on_oops is 0 to 65536, at loading and later" dump_parameter
 
 clean() {
-	expect_empty $list
+	planted >planted
+	expect_empty planted
 	rmmod trapline || fail "rmmod does not work"
 	complaints=0
 	clean_log || exit 1
