@@ -88,20 +88,17 @@ static u32 tl_stored(const struct tl_program *program, const u8 *at, u32 room)
 	if (program->size == program->least)
 		return program->size;
 	for (i = 0; i < program->count && size <= room; i++) {
-		switch (program->insns[i].op) {
-		case TL_OP_PUT:
-			size += tl_align4(program->insns[i].size);
-			break;
-		case TL_OP_PUT_FAULTS:
-			size += 4;
-			break;
-		case TL_OP_STR_KERNEL:
-		case TL_OP_STR_USER:
-			if (size + 4 > room)
-				return room + 1;
-			size += 4 + tl_align4(tl_get_u32(at + size) >> 16);
-			break;
+		const struct tl_insn *insn = &program->insns[i];
+		u32 least = tl_insn_stores_least(insn);
+
+		if (least == tl_insn_stores(insn)) {
+			size += least;
+			continue;
 		}
+		/* A string: its length is in it. */
+		if (size + 4 > room)
+			return room + 1;
+		size += 4 + tl_align4(tl_get_u32(at + size) >> 16);
 	}
 	return size;
 }

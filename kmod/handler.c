@@ -6,7 +6,8 @@
  * any context but another handler. They take no lock, allocate nothing, wake
  * nobody; every hit ends in exactly one counter.
  *
- * There is a general handler for each kind of probe, and fast ones for what is
+ * There is a general handler for each kind of probe, one before it for conditions that are
+ * a single comparison (shared/guard.h), and fast ones for what is
  * common: no trigger, registers for fields, the TSC for a clock, a task that allowed
  * preemption, room in the chunk, a task already named. A fast handler that finds
  * anything else undoes nothing, for it has done nothing, and jumps to the general
@@ -209,6 +210,24 @@ static noinline int tl_entry_general(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tl_entry_general);
 
+/* What its guard rejects goes no further, and is counted as the program would have it counted. */
+static notrace int tl_entry_guarded(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct tl_probe *probe = container_of(kp, struct tl_probe, kp);
+	struct tl_session *session = probe->session;
+	struct tl_counts *counts;
+
+	if (!READ_ONCE(session->active))
+		return 0;
+	if (tl_wanted(session) && !tl_program_guards(&probe->entry, regs))
+		return tl_entry_general(kp, regs);
+	counts = this_cpu_ptr(probe->counts);
+	counts->hits++;
+	counts->filtered++;
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_entry_guarded);
+
 static __always_inline int tl_entry_fast(struct kprobe *kp, struct pt_regs *regs,
 					 enum tl_shape shape)
 {
@@ -335,6 +354,24 @@ static int tl_call_entry_general(struct kretprobe_instance *ri, struct pt_regs *
 	return tl_call_entry(ri, regs, TL_SHAPE_PROGRAM);
 }
 NOKPROBE_SYMBOL(tl_call_entry_general);
+
+static notrace int tl_call_entry_guarded(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+	struct tl_session *session = probe->session;
+	struct tl_counts *counts;
+
+	tl_call_over((struct tl_call *)ri->data);
+	if (!READ_ONCE(session->active))
+		return 1;
+	if (tl_wanted(session) && !tl_program_guards(&probe->entry, regs))
+		return tl_call_entry_general(ri, regs);
+	counts = this_cpu_ptr(probe->counts);
+	counts->hits++;
+	counts->filtered++;
+	return 1;
+}
+NOKPROBE_SYMBOL(tl_call_entry_guarded);
 
 static notrace int tl_call_entry_fast(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
@@ -502,6 +539,8 @@ NOKPROBE_SYMBOL(tl_ring_reserve_slow);
 
 kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe)
 {
+	if (probe->entry.guarded)
+		return tl_entry_guarded;
 	if (!probe->session->tsc || probe->trigger || probe->entry.shape == TL_SHAPE_PROGRAM)
 		return tl_entry_general;
 	if (probe->entry.shape == TL_SHAPE_PARTS)
@@ -526,6 +565,8 @@ static bool tl_call_parts(const struct tl_probe *probe)
 
 kretprobe_handler_t tl_handler_call_entry(const struct tl_probe *probe)
 {
+	if (probe->entry.guarded)
+		return tl_call_entry_guarded;
 	if (tl_call_common(probe))
 		return tl_call_entry_fast;
 	return tl_call_parts(probe) ? tl_call_entry_parts : tl_call_entry_general;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* program.c - a probe's programs in the module: taken in, verified, run */
+#include <linux/cred.h>
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/uaccess.h>
 #include "program.h"
 #include "shared/verifier.h"
@@ -63,14 +65,29 @@ static __always_inline int tl_arg(const struct tl_regs *regs, __u64 n, __u64 *va
 	return tl_read_kernel(value, regs->pt.sp + n * sizeof(u64), sizeof(u64));
 }
 
+static __always_inline __u64 tl_task_value(__u64 which)
+{
+	switch (which) {
+	case TL_TASK_TGID:
+		return current->tgid;
+	case TL_TASK_TID:
+		return current->pid;
+	case TL_TASK_UID:
+		return __kuid_val(current_uid());
+	case TL_TASK_CPU:
+		return raw_smp_processor_id();
+	default:
+		return (unsigned long)current->comm;
+	}
+}
+
 #include "shared/interpreter.h"
+NOKPROBE_SYMBOL(tl_match);
 NOKPROBE_SYMBOL(tl_run);
 
-/* The register word that @insn loads whole, in bytes; -1: it loads something else. */
+/* The register word that @insn loads, whole or in part, in bytes; -1: it loads something else. */
 static int tl_insn_word(const struct tl_insn *insn)
 {
-	if (insn->size && insn->size != 8)
-		return -1;
 	switch (insn->op) {
 	case TL_OP_REG:
 		return insn->imm * sizeof(u64);
@@ -98,6 +115,8 @@ static void tl_program_shape(struct tl_program *program, const struct tl_insn *i
 		const struct tl_insn *put = load + 1;
 		int word = tl_insn_word(load);
 
+		if (load->size && load->size != 8)
+			return;
 		if (word < 0 || put->op != TL_OP_PUT || put->a != load->dst)
 			return;
 		program->words[i] = word | (put->size & TL_WORD_SIZE);
@@ -106,6 +125,17 @@ static void tl_program_shape(struct tl_program *program, const struct tl_insn *i
 	}
 	program->words_count = count / 2;
 	program->shape = !whole ? TL_SHAPE_PARTS : args ? TL_SHAPE_ARGS : TL_SHAPE_WORDS;
+}
+
+/* Recognises a beginning that need not be interpreted to reject a hit. */
+static void tl_program_guard(struct tl_program *program, const struct tl_insn *insns, u32 count)
+{
+	int word = tl_insn_word(&insns[0]);
+
+	if (word < 0 || !tl_guard_of(&program->guard, insns, count))
+		return;
+	program->guard_word = word;
+	program->guarded = true;
 }
 
 /*
@@ -147,6 +177,7 @@ int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, en
 	program->size = verdict.size;
 	program->least = verdict.least;
 	tl_program_shape(program, program->insns, count);
+	tl_program_guard(program, program->insns, count);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #define TL_KMOD_PROGRAM_H
 
 #include <linux/ptrace.h>
-#include "shared/program.h"
+#include "shared/guard.h"
 
 /* Words of pt_regs that a shape without a program can store. */
 #define TL_WORDS_MAX	12
@@ -24,7 +24,10 @@ struct tl_program {
 	u32 size;			/* bytes of fields at most */
 	u32 least;			/* and at least, of a hit that is recorded */
 	u8 shape;			/* enum tl_shape */
+	bool guarded;			/* begins with a comparison of a register: guard */
 	u8 words_count;			/* of any shape but TL_SHAPE_PROGRAM */
+	u16 guard_word;			/* offset in struct pt_regs */
+	struct tl_guard guard;
 	u16 words[TL_WORDS_MAX];	/* offsets in struct pt_regs, bytes | the size to store */
 };
 
@@ -36,6 +39,14 @@ int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, en
 void tl_program_free(struct tl_program *program);
 int tl_program_run(const struct tl_program *program, struct pt_regs *regs,
 		   const struct tl_entered *entered, bool user, u8 *to);
+
+/* Whether a guarded program would reject the hit right at its beginning. */
+static __always_inline bool tl_program_guards(const struct tl_program *program,
+					      const struct pt_regs *regs)
+{
+	return !tl_guard_passes(&program->guard,
+				*(const u64 *)((const u8 *)regs + program->guard_word));
+}
 
 /* Stores the fields of TL_SHAPE_WORDS; returns their end. */
 static __always_inline u8 *tl_program_words(const struct tl_program *program,

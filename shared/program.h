@@ -8,8 +8,8 @@
  * as many steps as it has instructions. Running off its end is not possible: the
  * verifier wants TL_OP_ACCEPT or TL_OP_REJECT last.
  *
- * A read that fails marks the slot as faulted and leaves 0 in it. A load from a
- * faulted address faults. A comparison with a faulted slot does not jump. A
+ * A read that fails marks the slot as faulted and leaves 0 in it, and so does
+ * whatever is made of a faulted slot. A comparison with one does not jump. A
  * stored faulted slot is a zero, with bit N of TL_OP_PUT_FAULTS' word set for the
  * Nth TL_OP_PUT so far, from 0 (31 stands for all from the 31st).
  */
@@ -23,6 +23,7 @@
 #define TL_INSNS_MAX	256
 #define TL_STR_MAX	1024	/* bytes of a string field, at most */
 #define TL_ARGS_MAX	32	/* ABI arguments, those on the stack included */
+#define TL_MATCH_MAX	128	/* bytes of a text that TL_OP_MATCH looks for, at most */
 
 enum tl_op {
 	TL_OP_ACCEPT,		/* end: record what was stored */
@@ -50,10 +51,39 @@ enum tl_op {
 	TL_OP_FIELD,		/* dst = size bytes at imm of the entry's fields, sign: flags, size 0:
 				 * 8; the same
 				 */
+	TL_OP_LOAD,		/* TL_OP_LOAD_KERNEL where the address is in the upper half, else
+				 * TL_OP_LOAD_USER
+				 */
+	TL_OP_STR,		/* TL_OP_STR_KERNEL or TL_OP_STR_USER, likewise */
+	TL_OP_BYTES,		/* store imm bytes at slot a, NULs and all, as a string; likewise */
+	TL_OP_ADD,		/* dst = slot a + imm */
+	TL_OP_AND,		/* dst = slot a & imm */
+	TL_OP_SHL,		/* dst = slot a shifted by imm bits */
+	TL_OP_SHR,
+	TL_OP_SAR,		/* with its sign */
+	TL_OP_SWAP,		/* dst = the low size bytes of slot a, in the other order */
+	TL_OP_TASK,		/* dst = enum tl_task_word imm */
+	TL_OP_MATCH,		/* dst = 1 if the string at slot a, in the half that it is in, is the
+				 * text in the TL_OP_DATA behind this, else 0. imm: the text's length,
+				 * | bytes << 32: the string ends there, with a NUL or without
+				 */
+	TL_OP_DATA,		/* nothing is done: 8 bytes for TL_OP_MATCH */
 	TL_OPS
 };
 
-#define TL_INSN_SIGNED	1	/* flags: extend the loaded value's sign */
+/* flags */
+#define TL_INSN_SIGNED	1	/* extend the loaded value's sign */
+#define TL_INSN_ARRAY	2	/* of TL_OP_STR*: what fills its imm bytes is whole without a NUL */
+
+/* Of the current task. */
+enum tl_task_word {
+	TL_TASK_TGID,
+	TL_TASK_TID,
+	TL_TASK_UID,		/* in the first user namespace */
+	TL_TASK_CPU,		/* that it is on */
+	TL_TASK_COMM,		/* the address of its name, TL_COMM_SIZE bytes */
+	TL_TASK_WORDS
+};
 
 struct tl_insn {
 	__u8 op;		/* enum tl_op */
@@ -67,6 +97,44 @@ struct tl_insn {
 };
 
 tl_static_assert(sizeof(struct tl_insn) == 16, "tl_insn");
+
+/* The bytes that @insn stores at most. */
+tl_inline __u32 tl_insn_stores(const struct tl_insn *insn)
+{
+	switch (insn->op) {
+	case TL_OP_PUT:
+		return tl_align4(insn->size);
+	case TL_OP_PUT_FAULTS:
+		return 4;
+	case TL_OP_STR_KERNEL:
+	case TL_OP_STR_USER:
+	case TL_OP_STR:
+	case TL_OP_BYTES:
+		return 4 + tl_align4((__u32)insn->imm);
+	default:
+		return 0;
+	}
+}
+
+/* And at least: of a string only its status and length are sure. */
+tl_inline __u32 tl_insn_stores_least(const struct tl_insn *insn)
+{
+	switch (insn->op) {
+	case TL_OP_STR_KERNEL:
+	case TL_OP_STR_USER:
+	case TL_OP_STR:
+	case TL_OP_BYTES:
+		return 4;
+	default:
+		return tl_insn_stores(insn);
+	}
+}
+
+/* The TL_OP_DATA that follow a TL_OP_MATCH. */
+tl_inline __u32 tl_match_data(const struct tl_insn *insn)
+{
+	return ((__u32)insn->imm + 7) / 8;
+}
 
 /* Where a program runs: it decides what it may load. */
 enum tl_site {

@@ -97,7 +97,7 @@
 
 #include <linux/types.h>
 
-#define TRAPLINE_ABI		3
+#define TRAPLINE_ABI		4
 #define TRAPLINE_VERSION	"0.1.0"
 #define TRAPLINE_DEVICE		"trapline"	/* node: /dev/trapline */
 #define TRAPLINE_FAMILY		"trapline"

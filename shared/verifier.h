@@ -55,7 +55,9 @@ tl_inline int tl_insn_has_size(const struct tl_insn *insn)
 	switch (insn->op) {
 	case TL_OP_LOAD_KERNEL:
 	case TL_OP_LOAD_USER:
+	case TL_OP_LOAD:
 	case TL_OP_PUT:
+	case TL_OP_SWAP:
 		return tl_is_size(insn->size);
 	case TL_OP_REG:
 	case TL_OP_ARG:
@@ -64,6 +66,19 @@ tl_inline int tl_insn_has_size(const struct tl_insn *insn)
 		return insn->size == 0 || tl_is_size(insn->size);
 	default:
 		return 1;
+	}
+}
+
+/* The flags that @insn can have. */
+tl_inline __u8 tl_insn_flags(const struct tl_insn *insn)
+{
+	switch (insn->op) {
+	case TL_OP_STR_KERNEL:
+	case TL_OP_STR_USER:
+	case TL_OP_STR:
+		return TL_INSN_ARRAY;
+	default:
+		return TL_INSN_SIGNED;
 	}
 }
 
@@ -82,6 +97,16 @@ tl_inline __u32 tl_insn_reads(const struct tl_insn *insn)
 	case TL_OP_PUT:
 	case TL_OP_STR_KERNEL:
 	case TL_OP_STR_USER:
+	case TL_OP_LOAD:
+	case TL_OP_STR:
+	case TL_OP_BYTES:
+	case TL_OP_ADD:
+	case TL_OP_AND:
+	case TL_OP_SHL:
+	case TL_OP_SHR:
+	case TL_OP_SAR:
+	case TL_OP_SWAP:
+	case TL_OP_MATCH:
 		return 1U << insn->a;
 	case TL_OP_JEQ:
 	case TL_OP_JNE:
@@ -95,34 +120,6 @@ tl_inline __u32 tl_insn_reads(const struct tl_insn *insn)
 	}
 }
 
-/* The bytes that @insn stores at most. */
-tl_inline __u32 tl_insn_stores(const struct tl_insn *insn)
-{
-	switch (insn->op) {
-	case TL_OP_PUT:
-		return tl_align4(insn->size);
-	case TL_OP_PUT_FAULTS:
-		return 4;
-	case TL_OP_STR_KERNEL:
-	case TL_OP_STR_USER:
-		return 4 + tl_align4((__u32)insn->imm);
-	default:
-		return 0;
-	}
-}
-
-/* And at least: of a string only its status and length are sure. */
-tl_inline __u32 tl_insn_stores_least(const struct tl_insn *insn)
-{
-	switch (insn->op) {
-	case TL_OP_STR_KERNEL:
-	case TL_OP_STR_USER:
-		return 4;
-	default:
-		return tl_insn_stores(insn);
-	}
-}
-
 /* One instruction by itself: 0, or what is wrong with it. */
 tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site site, __u32 regs,
 				    __u32 fields)
@@ -131,7 +128,7 @@ tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site sit
 		return "unknown opcode";
 	if (insn->dst >= TL_SLOTS || insn->a >= TL_SLOTS || insn->b >= TL_SLOTS)
 		return "no such slot";
-	if (insn->flags & ~TL_INSN_SIGNED)
+	if (insn->flags & ~tl_insn_flags(insn))
 		return "unknown flags";
 	if (!tl_insn_has_size(insn))
 		return "a size is 1, 2, 4 or 8";
@@ -157,11 +154,36 @@ tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site sit
 		       "the entry may not have stored that field";
 	case TL_OP_STR_KERNEL:
 	case TL_OP_STR_USER:
+	case TL_OP_STR:
+	case TL_OP_BYTES:
 		return insn->imm >= 1 && insn->imm <= TL_STR_MAX ? 0 :
 		       "a string has room for 1 to 1024 bytes";
+	case TL_OP_SHL:
+	case TL_OP_SHR:
+	case TL_OP_SAR:
+		return insn->imm < 64 ? 0 : "a shift is by less than 64 bits";
+	case TL_OP_TASK:
+		return insn->imm < TL_TASK_WORDS ? 0 : "nothing such is known of a task";
+	case TL_OP_MATCH:
+		return (__u32)insn->imm <= TL_MATCH_MAX ? 0 :
+		       "a text to look for has 128 bytes at most";
 	default:
 		return 0;
 	}
+}
+
+/* Whether @n instructions, of which @insn is the ith, have its text. */
+tl_inline int tl_match_is_whole(const struct tl_insn *insn, __u32 i, __u32 n)
+{
+	__u32 data = tl_match_data(insn);
+	__u32 k;
+
+	if (data >= n - i)
+		return 0;
+	for (k = 1; k <= data; k++)
+		if (insn[k].op != TL_OP_DATA)
+			return 0;
+	return 1;
 }
 
 tl_inline struct tl_verdict tl_refuse(const char *why, __u32 insn)
@@ -204,6 +226,8 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 			return tl_refuse("unreachable instruction", i);
 		if (tl_insn_reads(insn) & ~slots)
 			return tl_refuse("reads a slot that may not have been written", i);
+		if (insn->op == TL_OP_MATCH && !tl_match_is_whole(insn, i, n))
+			return tl_refuse("lacks the text to look for", i);
 		stored = v->stored[i] + tl_insn_stores(insn);
 		if (stored > TL_FIELDS_MAX)
 			return tl_refuse("stores more than 4000 bytes", i);
@@ -241,6 +265,15 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 		case TL_OP_LOAD_USER:
 		case TL_OP_DURATION:
 		case TL_OP_FIELD:
+		case TL_OP_LOAD:
+		case TL_OP_ADD:
+		case TL_OP_AND:
+		case TL_OP_SHL:
+		case TL_OP_SHR:
+		case TL_OP_SAR:
+		case TL_OP_SWAP:
+		case TL_OP_TASK:
+		case TL_OP_MATCH:
 			slots |= 1U << insn->dst;
 			break;
 		default:

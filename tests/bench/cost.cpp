@@ -21,6 +21,7 @@
 #include "control/session.h"
 #include "recorder.h"
 #include "shared/program.h"
+#include "spec/compile.h"
 
 using namespace trapline;
 
@@ -141,6 +142,43 @@ Measured trapline_cost(trapline_probe_kind kind, int arguments) {
     return result;
 }
 
+// A hit of one that is rejected for what `count`, the third parameter, is: 1 here.
+double filtered_cost(trapline_probe_kind kind) {
+    Session session;
+    SessionConfig config;
+    config.ring_size = 4U << 20;
+    config.exclude_tgid = 1;
+    session.configure(config);
+
+    const ProbeSpec spec = [&] {
+        ProbeSpec made = parse_probe("vfs_read if $arg3 > 4KiB");
+        made.kind = kind;
+        return made;
+    }();
+    CompiledProbe compiled = compile_probe(spec, 1, session.info().clock_hz);
+    ProbeRequest request;
+    request.event_id = 1;
+    request.kind = kind;
+    request.symbol = "vfs_read";
+    request.entry_program = std::move(compiled.entry);
+    request.return_program = std::move(compiled.ret);
+    const auto verdicts = session.add_probes({&request, 1});
+    if (verdicts.front().error != 0) {
+        std::fprintf(stderr, "cost: %s\n", verdicts.front().text.c_str());
+        std::exit(1); // NOLINT(concurrency-mt-unsafe)
+    }
+    session.start();
+    const double cost = measure();
+    session.stop();
+    const trapline_counters counters = session.probes().front().counters;
+    if (counters.filtered < turns * (repetitions + 1) || counters.recorded != 0) {
+        std::fprintf(stderr, "cost: the workload was not filtered whole\n");
+        std::exit(1); // NOLINT(concurrency-mt-unsafe)
+    }
+    session.delete_probe();
+    return cost;
+}
+
 void put(const std::string& file, const std::string& text, int flags = O_TRUNC) {
     const std::string path = "/sys/kernel/tracing/" + file;
     const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags);
@@ -211,6 +249,13 @@ int main() {
     fmt::print("{:<44} {:>8} and {} bytes\n", "trapline: a record of these", entry.bytes,
                call.bytes);
     report.require("an entry record takes 36 bytes", entry.bytes == 36);
+
+    const double rejected_floor = floor_of("rejected");
+    report.line("floor: an empty kretprobe, given up at once", rejected_floor);
+    report.budget("trapline: entry, filtered by a parameter", filtered_cost(TRAPLINE_ENTRY),
+                  entry_floor, 40);
+    report.budget("trapline: call, filtered by a parameter", filtered_cost(TRAPLINE_CALL),
+                  rejected_floor, 40);
 
     report.line("ftrace kprobe event: entry, 3 arguments", ftrace_cost(false));
     report.line("ftrace kprobe events: entry and return", ftrace_cost(true));

@@ -187,7 +187,7 @@ TEST(CodecParse, AnotherAbiIsRefusedWithTheWayOut) {
         check_abi(parse_abi(exact(info_answer(TRAPLINE_ABI + 1).get()).header()));
         FAIL() << "another ABI was accepted";
     } catch (const Error& error) {
-        EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 3, the loaded module ABI 4");
+        EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 4, the loaded module ABI 5");
         EXPECT_EQ(error.hint(), "reload the module: sudo rmmod trapline && sudo modprobe trapline; "
                                 "where that doesn't help: trapline doctor");
     }

@@ -345,6 +345,135 @@ TEST_F(Interpreter, PutFaultsFromTheThirtyFirstAreOne) {
     }
 }
 
+TEST_F(Interpreter, ALoadByTheHalfThatTheAddressIsIn) {
+    mock.kernel.store_u64(K + 8, 0x8182838485868788);
+    mock.user.store_u64(U + 8, 0x9192939495969798);
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, K), load(TL_OP_LOAD, 0, 1, 8, 8)}),
+              Value(0x8182838485868788, false));
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, U), load(TL_OP_LOAD, 0, 1, 2, 8, TL_INSN_SIGNED)}),
+              Value(0xffffffffffff9798, false));
+    // The sum decides, not what it is made of.
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, 0x10), load(TL_OP_LOAD, 0, 1, 1, K - 8)}),
+              Value(0x88, false));
+    mock.kernel.map(1ULL << 63);
+    mock.user.map((1ULL << 63) - 1);
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, 1ULL << 63), load(TL_OP_LOAD, 0, 1, 1)}), Value(0, false));
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, (1ULL << 63) - 1), load(TL_OP_LOAD, 0, 1, 1)}),
+              Value(0, false));
+    EXPECT_EQ(mock.kernel.reads.back().from, 1ULL << 63);
+    EXPECT_EQ(mock.user.reads.back().from, (1ULL << 63) - 1);
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, 0), load(TL_OP_LOAD, 0, 1, 8)}), Value(0, true));
+}
+
+TEST_F(Interpreter, Arithmetic) {
+    constexpr __u64 number = 0x8070605040302010;
+    const auto made = [&](tl_op op, __u64 imm, __u8 size = 0) {
+        return value({set(TL_OP_IMM, 3, number), load(op, 0, 3, size, imm)});
+    };
+    EXPECT_EQ(made(TL_OP_ADD, 5), Value(0x8070605040302015, false));
+    EXPECT_EQ(made(TL_OP_ADD, -__u64{0x11}), Value(0x8070605040301fff, false));
+    EXPECT_EQ(made(TL_OP_AND, 0xff0f), Value(0x2000, false));
+    EXPECT_EQ(made(TL_OP_SHL, 4), Value(0x0706050403020100, false));
+    EXPECT_EQ(made(TL_OP_SHL, 63), Value(0, false));
+    EXPECT_EQ(made(TL_OP_SHR, 60), Value(8, false));
+    EXPECT_EQ(made(TL_OP_SHR, 0), Value(number, false));
+    EXPECT_EQ(made(TL_OP_SAR, 60), Value(0xfffffffffffffff8, false));
+    EXPECT_EQ(made(TL_OP_SWAP, 0, 1), Value(0x10, false));
+    EXPECT_EQ(made(TL_OP_SWAP, 0, 2), Value(0x1020, false));
+    EXPECT_EQ(made(TL_OP_SWAP, 0, 4), Value(0x10203040, false));
+    EXPECT_EQ(made(TL_OP_SWAP, 0, 8), Value(0x1020304050607080, false));
+    for (const tl_op op : {TL_OP_ADD, TL_OP_AND, TL_OP_SHL, TL_OP_SHR, TL_OP_SAR, TL_OP_SWAP})
+        EXPECT_EQ(value({set(TL_OP_IMM, 1, nowhere), load(TL_OP_LOAD_KERNEL, 1, 1, 8),
+                         load(op, 0, 1, 8, 9)}),
+                  Value(0, true))
+            << op;
+}
+
+TEST_F(Interpreter, WhatIsKnownOfTheTask) {
+    mock.task = {11, 12, 13, 14, K};
+    for (__u64 i = 0; i < 4; i++)
+        EXPECT_EQ(value({set(TL_OP_TASK, 0, i)}), Value(11 + i, false));
+    EXPECT_EQ(value({set(TL_OP_TASK, 0, TL_TASK_COMM)}), Value(K, false));
+    EXPECT_EQ(value({set(TL_OP_TASK, 0, TL_TASK_TID)}, TL_AT_CALL_RETURN), Value(12, false));
+}
+
+class Matches : public Interpreter {
+protected:
+    // Whether the string at an address is the text.
+    Value match(__u64 at, const std::string& text, __u64 room = 0) {
+        Program p = {set(TL_OP_IMM, 1, at), load(TL_OP_MATCH, 0, 1, 0, text.size() | room << 32)};
+        for (std::size_t i = 0; i < text.size(); i += 8) {
+            p.push_back(insn(TL_OP_DATA));
+            std::memcpy(&p.back().imm, text.data() + i, std::min<std::size_t>(8, text.size() - i));
+        }
+        return value(p);
+    }
+};
+
+TEST_F(Matches, UpToTheNul) {
+    mock.kernel.store(K, std::string("vfs_read\0x", 10));
+    mock.user.store(U, std::string("dd\0", 3));
+    EXPECT_EQ(match(K, "vfs_read"), Value(1, false));
+    EXPECT_EQ(match(K, "vfs_rea"), Value(0, false));
+    EXPECT_EQ(match(K, "vfs_readv"), Value(0, false));
+    EXPECT_EQ(match(K, ""), Value(0, false));
+    EXPECT_EQ(match(K + 8, ""), Value(1, false));
+    EXPECT_EQ(match(U, "dd"), Value(1, false));
+    EXPECT_EQ(match(U, "d"), Value(0, false));
+    const std::string most(TL_MATCH_MAX, 'm');
+    mock.kernel.store(K + 0x100, most + '\0');
+    EXPECT_EQ(match(K + 0x100, most), Value(1, false));
+    mock.kernel.store(K + 0x100 + TL_MATCH_MAX, "m");
+    EXPECT_EQ(match(K + 0x100, most), Value(0, false));
+}
+
+TEST_F(Matches, AnArrayEndsWithANulOrWithout) {
+    mock.kernel.store(K, std::string("abcdefgh", 8));
+    mock.kernel.store(K + 0x20, std::string("abc\0efgh", 8));
+    EXPECT_EQ(match(K, "abcd", 4), Value(1, false));
+    EXPECT_EQ(match(K, "abc", 4), Value(0, false));
+    EXPECT_EQ(match(K, "abcde", 4), Value(0, false)) << "longer than the array";
+    EXPECT_EQ(match(K + 0x20, "abc", 4), Value(1, false));
+    EXPECT_EQ(match(K + 0x20, "abc", 8), Value(1, false));
+}
+
+TEST_F(Matches, WhatCannotBeReadIsAFaultUnlessItDoesNotMatter) {
+    mock.kernel.store(K + mock_page - 4, "wxyz");
+    EXPECT_EQ(match(K + mock_page - 4, "wxyz"), Value(0, true));
+    EXPECT_EQ(match(K + mock_page - 4, "wxyz", 4), Value(1, false));
+    EXPECT_EQ(match(K + mock_page - 4, "wxaz!"), Value(0, false)) << "it differs before";
+    EXPECT_EQ(match(nowhere, "a"), Value(0, true));
+    EXPECT_EQ(match(0, ""), Value(0, true));
+    // Of a faulted slot.
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, nowhere), load(TL_OP_LOAD_KERNEL, 1, 1, 8),
+                     load(TL_OP_MATCH, 0, 1, 0, 0)}),
+              Value(0, true));
+    // And sound again.
+    EXPECT_EQ(value({set(TL_OP_IMM, 1, nowhere), load(TL_OP_LOAD_KERNEL, 0, 1, 8),
+                     set(TL_OP_IMM, 1, K + mock_page - 4), load(TL_OP_MATCH, 0, 1, 0, 0)}),
+              Value(0, false));
+}
+
+TEST_F(Matches, AcrossPiecesAndPages) {
+    for (__u32 offset = 0; offset < 2 * TL_STR_PIECE; offset++) {
+        for (const __u32 length : {1U, 7U, 8U, 9U, 63U, 64U, 65U, 127U, 128U}) {
+            std::string text;
+            mock = {};
+            for (__u32 i = 0; i < length; i++)
+                text.push_back(static_cast<char>(1 + (i * 7 + offset) % 255));
+            const __u64 at = K + mock_page - TL_STR_PIECE + offset;
+            mock.kernel.store(at, text + '\0');
+            ASSERT_EQ(match(at, text), Value(1, false)) << offset << " " << length;
+            text.back() = static_cast<char>(text.back() ^ 0x40);
+            ASSERT_EQ(match(at, text), Value(0, false)) << offset << " " << length;
+            for (const MockMemory::Read& read : mock.kernel.reads) {
+                ASSERT_LE(read.n, TL_STR_PIECE + 0u);
+                ASSERT_EQ(read.from / mock_page, (read.from + read.n - 1) / mock_page);
+            }
+        }
+    }
+}
+
 class Strings : public Interpreter {
 protected:
     // The field of the string at an address, at most max bytes.
@@ -427,11 +556,56 @@ TEST_F(Strings, KernelAndUserAreTwoSpaces) {
     EXPECT_EQ(string(0, 64, true).bytes, field(TL_STR_NULL, ""));
 }
 
+TEST_F(Strings, ByTheHalfThatTheAddressIsIn) {
+    mock.kernel.store(K, std::string("kernel\0", 7));
+    mock.user.store(U, std::string("user\0", 5));
+    const auto text = [&](__u64 at) {
+        return run({set(TL_OP_IMM, 0, at), put_string(TL_OP_STR, 0, 64), insn(TL_OP_ACCEPT)}).bytes;
+    };
+    EXPECT_EQ(text(K), field(TL_STR_WHOLE, "kernel"));
+    EXPECT_EQ(text(U), field(TL_STR_WHOLE, "user"));
+    EXPECT_EQ(text(0), field(TL_STR_NULL, ""));
+    EXPECT_EQ(text(nowhere), field(TL_STR_FAULT, ""));
+}
+
+TEST_F(Strings, AnArrayThatIsFullIsWhole) {
+    mock.kernel.store(K + mock_page - 8, std::string("abc\0efgh", 8));
+    const auto array = [&](__u64 at, __u64 size) {
+        tl_insn put = put_string(TL_OP_STR, 0, size);
+        put.flags = TL_INSN_ARRAY;
+        return run({set(TL_OP_IMM, 0, at), put, insn(TL_OP_ACCEPT)}).bytes;
+    };
+    EXPECT_EQ(array(K + mock_page - 8, 8), field(TL_STR_WHOLE, "abc"));
+    EXPECT_EQ(array(K + mock_page - 8, 2), field(TL_STR_WHOLE, "ab"));
+    EXPECT_EQ(array(K + mock_page - 4, 4), field(TL_STR_WHOLE, "efgh"));
+    EXPECT_EQ(array(K + mock_page - 4, 5), field(TL_STR_FAULT, "efgh"));
+}
+
+TEST_F(Strings, BytesAreTakenAsTheyAre) {
+    using namespace std::string_literals;
+    mock.kernel.store(K + mock_page - 8, "a\0b\0\0\xff"s + "zz");
+    mock.user.store(U, "u\0v"s);
+    const auto bytes = [&](__u64 at, __u64 size) {
+        return run({set(TL_OP_IMM, 0, at), put_string(TL_OP_BYTES, 0, size), insn(TL_OP_ACCEPT)})
+            .bytes;
+    };
+    EXPECT_EQ(bytes(K + mock_page - 8, 6), field(TL_STR_WHOLE, "a\0b\0\0\xff"s));
+    EXPECT_EQ(bytes(U, 3), field(TL_STR_WHOLE, "u\0v"s));
+    EXPECT_EQ(bytes(K + mock_page - 8, 9), field(TL_STR_FAULT, "a\0b\0\0\xffzz"s));
+    EXPECT_EQ(bytes(nowhere, 6), field(TL_STR_FAULT, ""));
+    EXPECT_EQ(bytes(0, 6), field(TL_STR_NULL, ""));
+    const std::string most(TL_STR_MAX, '\0');
+    mock.kernel.store(K + 0x8001, most);
+    EXPECT_EQ(bytes(K + 0x8001, TL_STR_MAX), field(TL_STR_WHOLE, most));
+}
+
 TEST_F(Strings, OfAFaultedSlot) {
-    const Result r = run({set(TL_OP_IMM, 0, nowhere), load(TL_OP_LOAD_KERNEL, 1, 0, 8),
-                          put_string(TL_OP_STR_KERNEL, 1, 16), put_string(TL_OP_STR_USER, 1, 16),
-                          put(1, 4), insn(TL_OP_PUT_FAULTS), insn(TL_OP_ACCEPT)});
-    ASSERT_EQ(r.size, 16);
+    const Result r =
+        run({set(TL_OP_IMM, 0, nowhere), load(TL_OP_LOAD_KERNEL, 1, 0, 8),
+             put_string(TL_OP_STR_KERNEL, 1, 16), put_string(TL_OP_STR_USER, 1, 16), put(1, 4),
+             insn(TL_OP_PUT_FAULTS), put_string(TL_OP_BYTES, 1, 16), insn(TL_OP_ACCEPT)});
+    ASSERT_EQ(r.size, 20);
+    EXPECT_EQ(r.u32(16), TL_STR_FAULT + 0u);
     EXPECT_EQ(r.u32(0), TL_STR_FAULT + 0u); // not null, though a 0 is in the slot
     EXPECT_EQ(r.u32(4), TL_STR_FAULT + 0u);
     EXPECT_EQ(r.u32(12), 1u); // strings are no puts

@@ -68,6 +68,7 @@ private:
 struct MockMachine {
     MockMemory kernel;
     MockMemory user;
+    std::array<__u64, TL_TASK_WORDS> task{};
 };
 
 MockMachine mock;
@@ -94,6 +95,10 @@ inline int tl_arg(const tl_regs* regs, __u64 n, __u64* value) {
         return 0;
     }
     return tl_read_kernel(value, regs->stack + 8 * (n - regs->arg.size()), 8);
+}
+
+inline __u64 tl_task_value(__u64 which) {
+    return mock.task.at(which);
 }
 
 } // namespace

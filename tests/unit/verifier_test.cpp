@@ -54,6 +54,9 @@ std::vector<Refusal> refusals() {
     const char* unreachable = "unreachable instruction";
     const char* off = "runs off its end";
     const char* much = "stores more than 4000 bytes";
+    const char* shift = "a shift is by less than 64 bits";
+    const char* lacks = "lacks the text to look for";
+    const tl_insn data = insn(TL_OP_DATA);
 
     return {
         {"a program has at least one instruction", {}, 0},
@@ -100,6 +103,26 @@ std::vector<Refusal> refusals() {
         {room, {imm, put_string(TL_OP_STR_KERNEL, 0, 0), accept}, 1},
         {room, {imm, put_string(TL_OP_STR_USER, 0, TL_STR_MAX + 1), accept}, 1},
         {room, {imm, put_string(TL_OP_STR_USER, 0, 1ULL << 32 | 4), accept}, 1},
+        {"unknown flags",
+         {imm, with(put_string(TL_OP_STR, 0, 8), [](tl_insn& i) { i.flags = 1; })},
+         1},
+        {"unknown flags", {imm, load(TL_OP_ADD, 0, 0, 0, 0, TL_INSN_ARRAY), accept}, 1},
+        {size, {imm, load(TL_OP_LOAD, 0, 0, 0), accept}, 1},
+        {size, {imm, load(TL_OP_SWAP, 0, 0, 0), accept}, 1},
+        {room, {imm, put_string(TL_OP_STR, 0, 0), accept}, 1},
+        {room, {imm, put_string(TL_OP_BYTES, 0, TL_STR_MAX + 1), accept}, 1},
+        {shift, {imm, load(TL_OP_SHL, 0, 0, 0, 64), accept}, 1},
+        {shift, {imm, load(TL_OP_SHR, 0, 0, 0, ~0ULL), accept}, 1},
+        {shift, {imm, load(TL_OP_SAR, 0, 0, 0, 64), accept}, 1},
+        {"nothing such is known of a task", {set(TL_OP_TASK, 0, TL_TASK_WORDS), accept}, 0},
+        {"a text to look for has 128 bytes at most",
+         {imm, load(TL_OP_MATCH, 0, 0, 0, TL_MATCH_MAX + 1), accept},
+         1},
+        {lacks, {imm, load(TL_OP_MATCH, 0, 0, 0, 1), accept}, 1},
+        {lacks, {imm, load(TL_OP_MATCH, 0, 0, 0, 9), data, accept}, 1},
+        {lacks, {imm, load(TL_OP_MATCH, 0, 0, 0, 8), accept, data}, 1},
+        {lacks, {imm, load(TL_OP_MATCH, 0, 0, 0, 128), data, data}, 1},
+        {off, {imm, load(TL_OP_MATCH, 0, 0, 0, 8), data}, 2},
         {unreachable, {accept, accept}, 1},
         {unreachable, {insn(TL_OP_REJECT), imm, accept}, 1},
         {unreachable, {jump(TL_OP_JMP, 0, 0, 1), imm, accept}, 1},
@@ -109,6 +132,16 @@ std::vector<Refusal> refusals() {
         {unwritten, {load(TL_OP_LOAD_USER, 0, 15, 8), accept}, 0},
         {unwritten, {put_string(TL_OP_STR_KERNEL, 3, 8), accept}, 0},
         {unwritten, {put_string(TL_OP_STR_USER, 3, 8), accept}, 0},
+        {unwritten, {put_string(TL_OP_STR, 3, 8), accept}, 0},
+        {unwritten, {put_string(TL_OP_BYTES, 3, 8), accept}, 0},
+        {unwritten, {load(TL_OP_LOAD, 0, 1, 8), accept}, 0},
+        {unwritten, {load(TL_OP_ADD, 0, 1, 0), accept}, 0},
+        {unwritten, {load(TL_OP_AND, 0, 1, 0), accept}, 0},
+        {unwritten, {load(TL_OP_SHL, 0, 1, 0), accept}, 0},
+        {unwritten, {load(TL_OP_SHR, 0, 1, 0), accept}, 0},
+        {unwritten, {load(TL_OP_SAR, 0, 1, 0), accept}, 0},
+        {unwritten, {load(TL_OP_SWAP, 0, 1, 8), accept}, 0},
+        {unwritten, {load(TL_OP_MATCH, 0, 1, 0), accept}, 0},
         {unwritten, {imm, jump(TL_OP_JEQ, 0, 1, 0), accept}, 1},
         {unwritten, {imm, jump(TL_OP_JSLE, 1, 0, 0), accept}, 1},
         // Written on one way only: by falling through, or before the jump's other end.
@@ -119,6 +152,7 @@ std::vector<Refusal> refusals() {
          5},
         {much, repeated(4, big, {imm}, {accept}), 4},
         {much, {imm, big, big, big, put_string(TL_OP_STR_USER, 0, 909), put(0, 1), accept}, 5},
+        {much, {imm, big, big, big, put_string(TL_OP_BYTES, 0, 913), accept}, 4},
         {much,
          {imm, big, big, big, put_string(TL_OP_STR_USER, 0, 909), insn(TL_OP_PUT_FAULTS), accept},
          5},
@@ -188,6 +222,15 @@ TEST(Verifier, AcceptsAndStatesTheSize) {
         {{imm, put_string(TL_OP_STR_USER, 0, 5), accept}, 12},
         {{imm, big, accept}, 1028},
         {{imm, big, big, big, put_string(TL_OP_STR_USER, 0, 912), accept}, 4000},
+        {{imm, put_string(TL_OP_STR, 0, 5), put_string(TL_OP_BYTES, 0, 6), accept}, 24},
+        {{imm, load(TL_OP_LOAD, 1, 0, 8), load(TL_OP_ADD, 2, 1, 0), load(TL_OP_AND, 3, 2, 0),
+          load(TL_OP_SHL, 4, 3, 0, 63), load(TL_OP_SHR, 5, 4, 0, 63), load(TL_OP_SAR, 6, 5, 0, 63),
+          load(TL_OP_SWAP, 7, 6, 2), load(TL_OP_MATCH, 8, 7, 0, 0),
+          set(TL_OP_TASK, 9, TL_TASK_COMM), put(8, 8), put(9, 8), accept},
+         16},
+        {{imm, load(TL_OP_MATCH, 1, 0, 0, 9), insn(TL_OP_DATA), insn(TL_OP_DATA), put(1, 1),
+          accept},
+         4},
         {{imm, put(0, 8), insn(TL_OP_REJECT)}, 8},
         // The longer way counts, also if it ends in a rejection: it stores as well.
         {{imm, jump(TL_OP_JEQ, 0, 0, 1), put(0, 8), put(0, 4), accept}, 12},
@@ -317,7 +360,24 @@ protected:
             break;
         case TL_OP_STR_KERNEL:
         case TL_OP_STR_USER:
+        case TL_OP_STR:
+        case TL_OP_BYTES:
             i.imm = random_() % 8 ? random_() % 200 : random_() % 1030;
+            i.flags = i.op == TL_OP_BYTES ? 0 : i.flags * TL_INSN_ARRAY;
+            break;
+        case TL_OP_LOAD:
+            i.imm = random_() % 4 ? random_() % 64 : -(random_() % 64);
+            break;
+        case TL_OP_SHL:
+        case TL_OP_SHR:
+        case TL_OP_SAR:
+            i.imm = random_() % 64;
+            break;
+        case TL_OP_TASK:
+            i.imm = random_() % (TL_TASK_WORDS + (random_() % 20 == 0));
+            break;
+        case TL_OP_MATCH:
+            i.imm = random_() % 9 | random_() % 12 << 32;
             break;
         case TL_OP_FIELD:
             i.imm = random_() % 20 ? random_() % 48 : address();
@@ -334,8 +394,12 @@ protected:
 
         for (__u8 i = 0; i < 3 && random_() % 8; i++)
             p.push_back(set(TL_OP_IMM, i, address()));
-        for (std::size_t i = 0; i < n; i++)
+        for (std::size_t i = 0; i < n; i++) {
             p.push_back(instruction(n - i - 1));
+            if (p.back().op == TL_OP_MATCH && random_() % 20)
+                for (__u32 left = tl_match_data(&p.back()); left > 0; left--)
+                    p.push_back(insn(TL_OP_DATA));
+        }
         p.push_back(random_() % 6 ? accept : insn(TL_OP_REJECT));
         return p;
     }

@@ -4,6 +4,7 @@
  *
  * kind=kprobe     an empty pre-handler at the entry of sym
  * kind=kretprobe  empty handlers at both ends, 64 bytes of data
+ * kind=rejected   the same, and the entry's gives the call up
  */
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -23,6 +24,11 @@ static int tlfloor_call(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
+static int tlfloor_reject(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 1;
+}
+
 static struct kprobe tlfloor_kprobe = { .pre_handler = tlfloor_pre };
 static struct kretprobe tlfloor_kretprobe = {
 	.entry_handler = tlfloor_call,
@@ -33,13 +39,15 @@ static struct kretprobe tlfloor_kretprobe = {
 
 static bool tlfloor_both_ends(void)
 {
-	return !strcmp(kind, "kretprobe");
+	return strcmp(kind, "kprobe");
 }
 
 static int __init tlfloor_init(void)
 {
 	tlfloor_kprobe.symbol_name = sym;
 	tlfloor_kretprobe.kp.symbol_name = sym;
+	if (!strcmp(kind, "rejected"))
+		tlfloor_kretprobe.entry_handler = tlfloor_reject;
 	return tlfloor_both_ends() ? register_kretprobe(&tlfloor_kretprobe) :
 				     register_kprobe(&tlfloor_kprobe);
 }
