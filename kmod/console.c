@@ -443,7 +443,9 @@ static void tl_dump_session(struct tl_console *console, struct tl_session *sessi
 
 		printed += tl_print_record(console, session, &newest);
 	}
-	tl_print_session(console, session);	/* again: nothing can be read without it */
+	/* Again: nothing can be read without these, and a log may have lost its beginning. */
+	tl_print_session(console, session);
+	tl_print_labels(console, session);
 	tl_put_u32(console->item, printed);
 	tl_print_item(console, TL_CONSOLE_END, sizeof(u32));
 	if (tl_taken_over(console))

@@ -375,9 +375,10 @@ void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *s
 /* Whether the trap is there: not lifted, gone with its module, or switched off. */
 static bool tl_probe_in_place(const struct tl_probe *probe)
 {
-	return probe->planted &&
-	       !(tl_probe_kprobe((struct tl_probe *)probe)->flags & KPROBE_FLAG_GONE) &&
-	       tl_site_trapped(&probe->before);
+	const struct kprobe *kprobe = tl_probe_kprobe((struct tl_probe *)probe);
+
+	return probe->planted && !(kprobe->flags & KPROBE_FLAG_GONE) &&
+	       tl_site_trapped(&probe->before, kprobe);
 }
 
 /*

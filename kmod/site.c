@@ -16,24 +16,31 @@ void tl_site_read(struct tl_site_text *site, u64 address)
 		site->size--;
 }
 
-/*
- * Whether there is a trap now where @before was found. The kernel says that it has
- * planted also when kprobes or ftrace are switched off, and plants nothing.
- */
-bool tl_site_trapped(const struct tl_site_text *before)
+static bool tl_site_shows_trap(const struct tl_site_text *site)
 {
-	struct tl_site_text now;
-
-	switch (before->bytes[0]) {
+	switch (site->bytes[0]) {
 	case INT3_INSN_OPCODE:
 	case CALL_INSN_OPCODE:
 	case JMP32_INSN_OPCODE:
-		return true;	/* somebody else's trap was there before */
+		return true;
 	default:
-		tl_site_read(&now, before->address);
-		return now.size &&
-		       memcmp(now.bytes, before->bytes, min(now.size, before->size));
+		return false;
 	}
+}
+
+/*
+ * Whether there is a trap now where @before was found, and @kp is registered. The kernel says
+ * that it has planted also when kprobes or ftrace are switched off, and plants nothing.
+ */
+bool tl_site_trapped(const struct tl_site_text *before, const struct kprobe *kp)
+{
+	struct tl_site_text now;
+
+	/* Somebody else's was there before: the instruction's own first byte is another. */
+	if (tl_site_shows_trap(before) && before->bytes[0] != kp->opcode)
+		return true;
+	tl_site_read(&now, before->address);
+	return now.size && memcmp(now.bytes, before->bytes, min(now.size, before->size));
 }
 
 /* With IBT a function begins with ENDBR, and what ftrace patches comes behind it. */
@@ -93,7 +100,7 @@ int tl_site_arm(struct kprobe *kp, struct tl_site_text *before)
 
 	tl_site_read(before, (u64)kp->addr);
 	error = enable_kprobe(kp);
-	if (!error && !tl_site_trapped(before))
+	if (!error && !tl_site_trapped(before, kp))
 		error = -EOPNOTSUPP;
 	return error;
 }

@@ -293,8 +293,15 @@ TEST(Status, AFunctionsOwnJumpIsNoTrap) {
     EXPECT_EQ(static_cast<std::byte>(session.site(id).now.at(0)), jump);
     EXPECT_EQ(technique(), TRAPLINE_NO_TRAP);
     EXPECT_TRUE(session.probes().back().lifted);
+    Session other;
+    other.configure(config);
+    ProbeRequest same = entry_of(1, session.probes().back().symbol);
+    same.offset = behind_entry();
+    const auto added = [&] { return other.add_probes({&same, 1}).front().error; };
+    EXPECT_EQ(added(), EOPNOTSUPP);
     ASSERT_TRUE(write_file("/sys/kernel/debug/kprobes/enabled", "1"));
     EXPECT_EQ(technique(), TRAPLINE_BREAKPOINT);
+    EXPECT_EQ(added(), 0);
 }
 
 // It is in the session before it is armed: what fails then is gone again, and its id free.

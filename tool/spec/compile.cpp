@@ -18,9 +18,6 @@ constexpr std::uint8_t word_size = 8;
 constexpr std::size_t name_max = 128; // of a field
 constexpr unsigned texts_max = 16;    // of an event: a record has room for that many
 
-// From here on up an address is the kernel's.
-constexpr std::uint64_t kernel_half = std::uint64_t{1} << 63;
-
 // RDX has the second word of what is returned in registers.
 constexpr std::uint32_t second_result = 12;
 
@@ -46,20 +43,9 @@ public:
         put_number(op, which, {.name = std::move(name)});
     }
 
-    // Text at an address of either half: what can't be the kernel's is the task's.
+    // Text of the kernel or of the task.
     void put_text(tl_op op, std::uint64_t which, std::string name) {
-        const std::uint8_t slot = load(op, which);
-        const auto half = static_cast<std::uint8_t>((slot + 1) % TL_SLOTS);
-        tl_insn& border = append(TL_OP_IMM);
-        border.dst = half;
-        border.imm = kernel_half;
-        tl_insn& choose = append(TL_OP_JLT);
-        choose.a = slot;
-        choose.b = half;
-        choose.jump = 2;
-        string(TL_OP_STR_KERNEL, slot);
-        append(TL_OP_JMP).jump = 1;
-        string(TL_OP_STR_USER, slot);
+        string(TL_OP_STR, load(op, which));
         fields_.push_back({.name = std::move(name), .type = FieldType::string});
     }
 

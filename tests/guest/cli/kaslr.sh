@@ -6,7 +6,7 @@ exec 5>&1 # beyond the tests' own output
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . "$here/lib.sh"
-loaded=yes
+loaded=yes # for lib.sh
 
 address_of() { awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms; }
 
