@@ -31,6 +31,9 @@ public:
     }
     std::string release() const override { return running; }
     bool has_modprobe() const override { return modprobe; }
+    bool is_node(const std::string& path, unsigned minor) const override {
+        return exists(path) && node == minor;
+    }
     std::string module_file(const std::string&) const override { return beside; }
     unsigned effective_user() const override { return euid; }
     std::string kernel_log() const override { return log; }
@@ -44,6 +47,7 @@ public:
     std::string beside; // the tool, or where else a file is loaded without modprobe
     unsigned euid = 0;
     std::string log;
+    unsigned node = 61; // /dev/trapline's minor
     DeviceAnswer device{0, TRAPLINE_ABI, {}};
     std::string built = "/src/build/kmod";
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The doctor about the module: every state of every check.
+#include <cerrno>
 #include <fmt/format.h>
 
 #include "control/module_loader.h"
@@ -245,8 +246,7 @@ TEST_F(Doctor, Vermagic) {
     EXPECT_RESULT(check_vermagic, Level::problem, "built for 6.1.0-17-amd64, not for", rebuild);
 
     system.modinfos.erase(ko);
-    EXPECT_RESULT(check_vermagic, Level::unknown, "modinfo can't read",
-                  std::string("modinfo ") + ko);
+    EXPECT_EQ(look(check_vermagic).level, Level::problem);
     uninstall();
     EXPECT_RESULT(check_vermagic, Level::unknown, "there is no file of this kernel's", "");
 }
@@ -386,6 +386,60 @@ TEST_F(Doctor, WhatModinfoWouldSay) {
     EXPECT_EQ(modinfo_of_file(root + "/none"), "");
 }
 
+TEST_F(Doctor, AFileThatIsNoModule) {
+    unload();
+    system.modinfos.erase(ko);
+    EXPECT_RESULT(check_vermagic, Level::problem, "updates/trapline.ko is no module, or not all",
+                  rebuild);
+    EXPECT_RESULT(check_abi_match, Level::unknown, "updates/trapline.ko can't be read", "");
+    EXPECT_RESULT(check_loaded, Level::note, "what is said above would prevent it", "");
+    system.refused[ko] = EACCES;
+    system.euid = 1000;
+    EXPECT_RESULT(check_vermagic, Level::unknown, "only root may read", "sudo trapline doctor");
+    system.euid = 0;
+    system.refused.clear();
+    remove(ko);
+    write(std::string(ko) + ".xz", "");
+    write(std::string(modules) + "modules.dep", "updates/trapline.ko.xz:\n");
+    EXPECT_RESULT(check_vermagic, Level::unknown, "modinfo can't read",
+                  std::string("modinfo ") + ko + ".xz");
+}
+
+TEST_F(Doctor, TheNodeIsAnothersDevice) {
+    system.node = 62;
+    EXPECT_RESULT(check_loaded, Level::problem, "/dev/trapline is not its device",
+                  "sudo rm -r /dev/trapline && sudo mknod -m 600 /dev/trapline c 10 61");
+}
+
+TEST_F(Doctor, ModprobeIsToldToDoSomethingElse) {
+    write("/etc/modprobe.d/local.conf", "# install trapline no\ninstall ext4 /bin/false\n");
+    unload();
+    EXPECT_RESULT(check_installed, Level::ok, ko, "");
+    write("/etc/modprobe.d/site.conf", " install\ttrapline /bin/false\n");
+    EXPECT_EQ(look(check_installed).level, Level::problem);
+    EXPECT_NE(look(check_installed).found.find("/etc/modprobe.d/site.conf:  install\ttrapline"),
+              std::string::npos);
+}
+
+TEST_F(Doctor, WithoutProc) {
+    unload();
+    remove("/proc");
+    EXPECT_RESULT(check_loadable_modules, Level::problem, "/proc is not mounted",
+                  "sudo mount -t proc proc /proc");
+}
+
+TEST(Remedy, PathsAreQuoted) {
+    EXPECT_EQ(remedy::quoted("/a/b-1.2+3_x.ko"), "/a/b-1.2+3_x.ko");
+    EXPECT_EQ(remedy::quoted("/a b/it's.ko"), "'/a b/it'\\''s.ko'");
+    Installation at;
+    at.release = "6.1";
+    at.file = "/a b/trapline.ko";
+    at.by_file = true;
+    EXPECT_EQ(remedy::load(at), "sudo insmod '/a b/trapline.ko'");
+    EXPECT_NE(remedy::install(at).find("build/kmod/6.1/trapline.ko '/a b/trapline.ko'"),
+              std::string::npos);
+}
+
 // What `make install` puts there DKMS wouldn't know of.
 TEST_F(Doctor, RemediesWhereDkmsManagesIt) {
     unload();
@@ -480,6 +534,20 @@ TEST_F(Doctor, Signature) {
                   remedy::sign({.release = "6.1.0-18-amd64"}));
     EXPECT_NE(look(check_signature).remedy.find("MOK.der \"$(/sbin/modinfo -n trapline)\"\n"),
               std::string::npos);
+}
+
+TEST_F(Doctor, WhatDemandsASignatureCannotBeSeen) {
+    write("/proc/mounts", "");
+    remove("/sys/kernel/security");
+    EXPECT_RESULT(check_signature, Level::ok, "demands none", ""); // it is loaded
+    unload();
+    EXPECT_RESULT(check_signature, Level::ok, "demands none", ""); // the kernel has no lockdown
+    write("/boot/config-6.1.0-18-amd64", "CONFIG_SECURITY_LOCKDOWN_LSM=y\n");
+    EXPECT_RESULT(check_signature, Level::unknown, "securityfs is not mounted",
+                  "sudo mount -t securityfs securityfs /sys/kernel/security");
+    remove("/sys/module");
+    EXPECT_RESULT(check_signature, Level::unknown, "sysfs is not mounted",
+                  "sudo mount -t sysfs sysfs /sys");
 }
 
 TEST_F(Doctor, SignatureUnderLockdown) {

@@ -117,6 +117,11 @@ TEST(Modprobe, AnythingElseInItsOwnWords) {
     silent.status = 139;
     EXPECT_STREQ(explain_modprobe(silent).what(),
                  "cannot load the trapline module: modprobe failed with exit status 139");
+    silent.status = 1;
+    EXPECT_STREQ(
+        explain_modprobe(silent).what(),
+        "cannot load the trapline module: modprobe failed with exit status 1, silently: is "
+        "there an install line for it in /etc/modprobe.d?");
 }
 
 TEST(ProcMisc, MinorOfOurDevice) {

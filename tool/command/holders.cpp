@@ -85,7 +85,8 @@ Holders find_holders(const std::string& proc) {
         });
         all.complete = all.complete && fds_read;
     });
-    all.complete = all.complete && read;
+    all.complete = all.complete && read && access(proc.c_str(), F_OK) == 0 &&
+                   access((proc + "/self").c_str(), F_OK) == 0;
     std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
         return std::tie(a.session, a.pid) < std::tie(b.session, b.pid);
     });

@@ -23,6 +23,7 @@ void expect_ftrace() {
 }
 
 Session open_or_load(const std::function<void(std::string_view)>& say) {
+    expect_own_node();
     try {
         return Session();
     } catch (const OpenError& error) {

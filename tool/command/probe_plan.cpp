@@ -3,12 +3,15 @@
 #include "command/probe_plan.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fmt/format.h>
 #include <utility>
 
 #include "spec/compile.h"
 #include "spec/resolve.h"
 #include "trace/description.h"
+#include "util/error.h"
+#include "util/remedy.h"
 
 namespace trapline {
 
@@ -201,9 +204,16 @@ void plant_probes(Session& session, const ProbePlan& plan, const std::function<b
         refused += fmt::format("{}cannot plant {}: {}", refused.empty() ? "" : "\n", plan.texts[i],
                                verdict.text.empty() ? errno_text(verdict.error) : verdict.text);
     }
-    if (!refused.empty())
-        throw Error(refused, "nothing was traced; leave out what is refused, or choose another "
-                             "function or instruction");
+    if (refused.empty())
+        return;
+    const bool switched_off =
+        std::all_of(verdicts.begin(), verdicts.end(),
+                    [](const Verdict& verdict) { return verdict.error == EOPNOTSUPP; });
+    throw Error(refused, switched_off
+                             ? fmt::format("nothing was traced; switch them on: {} && {}",
+                                           remedy::enable_kprobes, remedy::enable_ftrace)
+                             : "nothing was traced; leave out what is refused, or choose another "
+                               "function or instruction");
 }
 
 } // namespace trapline

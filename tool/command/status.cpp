@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <unistd.h>
 #include <utility>
 
 #include "command/session_tables.h"
@@ -52,6 +53,7 @@ std::vector<SessionState> ask(Session& session) {
 }
 
 std::string status_text() {
+    expect_own_node();
     try {
         Session session;
         const std::vector<SessionState> states = ask(session);
@@ -60,8 +62,8 @@ std::string status_text() {
         if (error.failure() != OpenFailure::not_loaded)
             throw;
     }
-    // A node may be missing, too.
-    if (misc_minor(read_text("/proc/misc"), TRAPLINE_DEVICE)) {
+    // A node may be missing, too, or /proc, which would tell.
+    if (access("/proc/misc", F_OK) != 0 || misc_minor(read_text("/proc/misc"), TRAPLINE_DEVICE)) {
         ensure_loaded([](std::string_view) {});
         throw Error("the trapline module came or went while it was asked", "try again");
     }

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <fmt/format.h>
 #include <initializer_list>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -25,6 +27,7 @@ namespace trapline {
 namespace {
 
 constexpr const char* device_path = "/dev/" TRAPLINE_DEVICE;
+constexpr int died_by_signal = 128; // as a shell tells it
 constexpr std::string_view cannot_load = "cannot load the trapline module: ";
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> needles) {
@@ -59,7 +62,13 @@ LoadError explain_permission(const ModprobeOutcome& outcome) {
                       remedy::sign(outcome.at));
     return failed(LoadFailure::other,
                   fmt::format("root may not load modules here: {}", trimmed(outcome.words)),
-                  fmt::format("in a container? load it on the host: {}", remedy::load(outcome.at)));
+                  fmt::format("{}in a container? load it on the host: {}",
+                              outcome.lockdown.empty()
+                                  ? fmt::format("is the kernel locked down? {} && cat "
+                                                "/sys/kernel/security/lockdown tells; ",
+                                                remedy::mount_securityfs)
+                                  : "",
+                              remedy::load(outcome.at)));
 }
 
 bool node_exists() {
@@ -180,8 +189,13 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome) {
                       "boot a kernel with CONFIG_KPROBES=y; sudo dmesg | grep trapline names the "
                       "function");
     return failed(LoadFailure::other,
-                  words.empty() ? fmt::format("modprobe failed with exit status {}", outcome.status)
-                                : fmt::format("{} says: {}", outcome.loader, trimmed(words)),
+                  words.empty()
+                      ? fmt::format("modprobe failed with exit status {}{}", outcome.status,
+                                    outcome.status < died_by_signal
+                                        ? ", silently: is there an install line for it "
+                                          "in /etc/modprobe.d?"
+                                        : "")
+                      : fmt::format("{} says: {}", outcome.loader, trimmed(words)),
                   "sudo dmesg | tail may tell why; if it was built for another kernel: " +
                       remedy::install(at));
 }
@@ -205,6 +219,13 @@ std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view 
     return std::nullopt;
 }
 
+bool is_node_of(const std::string& path, unsigned minor_number) {
+    constexpr unsigned misc_major = 10;
+    struct stat node {};
+    return stat(path.c_str(), &node) == 0 && S_ISCHR(node.st_mode) &&
+           node.st_rdev == makedev(misc_major, minor_number);
+}
+
 std::string_view lockdown_mode(std::string_view text) {
     const std::size_t begin = text.find('[');
     if (begin == std::string_view::npos)
@@ -219,17 +240,32 @@ std::string read_lockdown() {
     return read_text("/sys/kernel/security/lockdown");
 }
 
+void expect_own_node() {
+    if (!node_exists())
+        return;
+    const std::optional<unsigned> minor = misc_minor(read_text("/proc/misc"), TRAPLINE_DEVICE);
+    if (minor && !is_node_of(device_path, *minor))
+        throw LoadError(LoadFailure::no_node,
+                        fmt::format("{} is not the trapline module's device", device_path),
+                        remedy::replace_node(*minor));
+}
+
 void ensure_loaded(const std::function<void(std::string_view)>& say) {
     std::string misc = read_text("/proc/misc");
     if (misc.empty() && node_exists())
         return; // no /proc to ask; open() will tell
+    if (misc.empty() && access("/proc/misc", F_OK) != 0)
+        throw LoadError(LoadFailure::other,
+                        "whether the trapline module is loaded can't be told: /proc is not mounted",
+                        std::string(remedy::mount_proc));
     if (!misc_minor(misc, TRAPLINE_DEVICE)) {
         load(say);
         misc = read_text("/proc/misc");
     }
-    if (wait_for_node())
+    if (wait_for_node()) {
+        expect_own_node();
         return;
-
+    }
     const std::optional<unsigned> minor = misc_minor(misc, TRAPLINE_DEVICE);
     if (!minor)
         throw LoadError(

@@ -22,7 +22,7 @@ enum class LoadFailure {
     loading_disabled, // kernel.modules_disabled
     no_modules,       // a kernel without loadable modules
     missing_symbols,  // most often a kernel without kprobes
-    no_node,          // loaded, but /dev/trapline is not there
+    no_node,          // loaded, but /dev/trapline is not there, or another device's
     other,
 };
 
@@ -52,12 +52,18 @@ LoadError explain_modprobe(const ModprobeOutcome& outcome);
 // The minor number of the device `name` in the text of /proc/misc.
 std::optional<unsigned> misc_minor(std::string_view proc_misc, std::string_view name);
 
+// Whether `path` is the node of the misc device `minor`.
+bool is_node_of(const std::string& path, unsigned minor);
+
 // The lockdown mode in force: "integrity" of "none [integrity] confidentiality"; "none" or
 // empty: none, or unknown.
 std::string_view lockdown_mode(std::string_view text);
 
 // The text of /sys/kernel/security/lockdown, empty where there is none.
 std::string read_lockdown();
+
+// LoadError where the module is loaded, and something else is at /dev/trapline.
+void expect_own_node();
 
 // Sees to it that /dev/trapline can be opened, as far as loading the module helps; `say`
 // is told of it. LoadError if it can't.

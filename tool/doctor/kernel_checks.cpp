@@ -88,7 +88,7 @@ Result check_kprobes_enabled(const Machine& machine) {
                           "it tells whether kprobes are switched on");
     if (zero(enabled))
         return {Level::problem, fmt::format("kprobes are switched off ({})", kprobes_enabled),
-                fmt::format("echo 1 | sudo tee {}", kprobes_enabled)};
+                std::string(remedy::enable_kprobes)};
     return {Level::ok, "kprobes and ftrace are switched on", {}};
 }
 
@@ -107,7 +107,7 @@ Result check_lockdown(const Machine& machine) {
     if (machine.mounted("securityfs", place))
         return {Level::ok, "none: this kernel has no lockdown", {}};
     return {Level::unknown, "securityfs is not mounted; it tells of lockdown",
-            fmt::format("sudo mount -t securityfs securityfs {}", place)};
+            std::string(remedy::mount_securityfs)};
 }
 
 Result check_kallsyms(const Machine& machine) {
@@ -190,6 +190,7 @@ Result check_permissions(const Machine& machine) {
     if (!machine.minor && !machine.capable(CAP_SYS_MODULE).value_or(true)) {
         ModprobeOutcome outcome;
         outcome.words = "Operation not permitted";
+        outcome.lockdown = machine.lockdown_text;
         return {Level::problem, "root, but without CAP_SYS_MODULE, which loads the module",
                 explain_modprobe(outcome).hint()};
     }

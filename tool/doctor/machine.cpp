@@ -39,6 +39,27 @@ InstalledModule find_installed(const System& system, const std::string& folder) 
     return module;
 }
 
+// What modprobe would do instead of loading it.
+std::string find_install_line(const System& system) {
+    namespace fs = std::filesystem;
+    for (const std::string folder : {"/etc/modprobe.d", "/run/modprobe.d", "/lib/modprobe.d"}) {
+        std::error_code error;
+        fs::directory_iterator at(system.place(folder), error);
+        for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+            const std::string file = folder + "/" + at->path().filename().string();
+            std::istringstream lines(system.read(file).text);
+            for (std::string line; std::getline(lines, line);) {
+                std::istringstream words(line);
+                std::string command;
+                std::string module;
+                if (words >> command >> module && command == "install" && module == TRAPLINE_DEVICE)
+                    return file + ": " + line;
+            }
+        }
+    }
+    return {};
+}
+
 // As the commands do it.
 Installation find_what_is_loaded(const System& system, const std::string& release) {
     Installation at = find_installation(release, system.place(""));
@@ -80,7 +101,7 @@ Machine::Machine(const System& seen)
       distribution(seen.read("/etc/os-release").text, seen.read("/proc/version").text),
       config(seen, release), lockdown_text(seen.read("/sys/kernel/security/lockdown").text),
       minor(misc_minor(seen.read("/proc/misc").text, TRAPLINE_DEVICE)),
-      installed(find_installed(seen, modules_folder())),
+      installed(find_installed(seen, modules_folder())), install_line(find_install_line(seen)),
       installation(find_what_is_loaded(seen, release)) {
     if (!installation.file.empty() || !installed.path.empty())
         info = Modinfo(system.modinfo(file()));

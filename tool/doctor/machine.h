@@ -61,6 +61,7 @@ struct Machine {
     std::string lockdown_text;
     std::optional<unsigned> minor; // of the device, hence: the module is loaded
     InstalledModule installed;
+    std::string install_line;  // "FILE: install trapline ...", of modprobe.d; empty: none
     Installation installation; // of what would be loaded
     Modinfo info;              // of file()
     DeviceAnswer device;       // of a module that is loaded

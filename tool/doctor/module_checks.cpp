@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // The module: built, installed, accepted, loaded, and of our ABI.
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sstream>
@@ -123,6 +124,21 @@ std::string signature_demand(const Machine& machine) {
     return {};
 }
 
+// Why that can't be told; empty: it can.
+Result signature_demand_unknown(const Machine& machine) {
+    if (!machine.system.exists("/sys/module"))
+        return {Level::unknown, "sysfs is not mounted; it tells whether one is demanded",
+                std::string(remedy::mount_sysfs)};
+    const bool lockdown =
+        !machine.config.known() || machine.config.value("SECURITY_LOCKDOWN_LSM") == "y";
+    if (lockdown && machine.lockdown_text.empty() &&
+        !machine.mounted("securityfs", "/sys/kernel/security"))
+        return {Level::unknown,
+                "securityfs is not mounted; it tells of lockdown, which demands one",
+                std::string(remedy::mount_securityfs)};
+    return {Level::ok, {}, {}};
+}
+
 // Whether a key of the signer's is among the kernel's; nothing: it shows none at all.
 std::optional<bool> has_key_of(const Machine& machine, const std::string& signer) {
     std::optional<bool> found;
@@ -145,6 +161,9 @@ Result nothing_to_look_at(const Machine& machine) {
 } // namespace
 
 Result check_loadable_modules(const Machine& machine) {
+    if (!machine.system.exists("/proc/misc"))
+        return {Level::problem, "/proc is not mounted: nothing can be told without it",
+                std::string(remedy::mount_proc)};
     ModprobeOutcome outcome;
     outcome.at = machine.installation;
     if (!machine.system.exists("/proc/modules")) {
@@ -204,6 +223,11 @@ Result check_built(const Machine& machine) {
 Result check_installed(const Machine& machine) {
     const InstalledModule& module = machine.installed;
     const Installation& at = machine.installation;
+    const std::string& instead = machine.install_line;
+    if (!instead.empty() && !machine.minor)
+        return {Level::problem, fmt::format("modprobe is told to do something else: {}", instead),
+                "take that line away, or load it without modprobe's rules: sudo modprobe "
+                "--ignore-install trapline"};
     if (!at.by_file && machine.loadable())
         return {Level::ok, at.file, {}};
     if (at.by_file && at.file != module.path)
@@ -222,13 +246,31 @@ Result check_installed(const Machine& machine) {
             remedy::install(machine.installation)};
 }
 
+namespace {
+
+// Of a file that there is.
+Result without_vermagic(const Machine& machine) {
+    const std::string file = machine.file();
+    const FileText text = machine.system.read(file);
+    if (text.error == EACCES && !machine.root())
+        return {Level::unknown, fmt::format("only root may read {}", file),
+                std::string(ask_as_root)};
+    // What reads compressed ones may be missing here, and not in the kernel.
+    if (!file.ends_with(".ko"))
+        return {Level::unknown, fmt::format("modinfo can't read {}", file),
+                "modinfo " + remedy::quoted(file)};
+    return {Level::problem, fmt::format("{} is no module, or not all of one", file),
+            remedy::rebuild(machine.installation)};
+}
+
+} // namespace
+
 Result check_vermagic(const Machine& machine) {
     if (machine.file().empty())
         return nothing_to_look_at(machine);
     const std::string vermagic = machine.info.value("vermagic");
     if (vermagic.empty())
-        return {Level::unknown, fmt::format("modinfo can't read {}", machine.file()),
-                "modinfo " + machine.file()};
+        return without_vermagic(machine);
     const LoggedRefusal refusal = machine.minor ? LoggedRefusal() : refusal_in_log(machine);
     if (!refusal.words.empty())
         // Of versions of symbols, too, modprobe hears an Exec format error.
@@ -260,6 +302,11 @@ Result check_vermagic(const Machine& machine) {
 
 Result check_signature(const Machine& machine) {
     const std::string demand = signature_demand(machine);
+    if (demand.empty() && !machine.minor) {
+        const Result unknown = signature_demand_unknown(machine);
+        if (unknown.level != Level::ok)
+            return unknown;
+    }
     if (demand.empty())
         return {Level::ok, "the kernel demands none", {}};
     if (machine.minor)
@@ -300,6 +347,10 @@ Result check_signature(const Machine& machine) {
 }
 
 Result check_loaded(const Machine& machine) {
+    if (!machine.minor && machine.loadable() &&
+        (check_vermagic(machine).level == Level::problem ||
+         check_signature(machine).level == Level::problem))
+        return {Level::note, "not yet, and what is said above would prevent it", {}};
     if (!machine.minor)
         return {machine.loadable() ? Level::note : Level::problem,
                 machine.loadable() ? "not yet; root's first trace loads it"
@@ -308,6 +359,9 @@ Result check_loaded(const Machine& machine) {
     if (!machine.system.exists("/dev/" TRAPLINE_DEVICE))
         return {Level::problem, "it is loaded, but /dev/trapline is not there",
                 remedy::make_node(*machine.minor)};
+    if (!machine.system.is_node("/dev/" TRAPLINE_DEVICE, *machine.minor))
+        return {Level::problem, "it is loaded, but /dev/trapline is not its device",
+                remedy::replace_node(*machine.minor)};
     const FileText version = machine.system.read("/sys/module/trapline/version");
     return {Level::ok, "version " + version.text.substr(0, version.text.find('\n')), {}};
 }
@@ -318,6 +372,8 @@ Result check_abi_match(const Machine& machine) {
     const std::string what =
         machine.installation.by_file ? machine.installation.file : "the module that is installed";
     if (!machine.minor) {
+        if (!machine.info.known() && !machine.file().empty())
+            return {Level::unknown, fmt::format("{} can't be read", machine.file()), {}};
         if (!machine.info.known())
             return nothing_to_look_at(machine);
         if (written.empty())

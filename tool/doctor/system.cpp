@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "control/module_file.h"
+#include "control/module_loader.h"
 #include "control/session.h"
 #include "doctor/elf_file.h"
 #include "util/fd.h"
@@ -46,6 +47,10 @@ FileText System::read(const std::string& path) const {
 
 bool System::exists(const std::string& path) const {
     return access(place(path).c_str(), F_OK) == 0;
+}
+
+bool System::is_node(const std::string& path, unsigned minor) const {
+    return is_node_of(place(path), minor);
 }
 
 std::string System::unzipped(const std::string& path) const {

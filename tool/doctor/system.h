@@ -35,6 +35,8 @@ public:
 
     virtual FileText read(const std::string& path) const;
     bool exists(const std::string& path) const;
+    // Whether it is the node of the misc device `minor`.
+    virtual bool is_node(const std::string& path, unsigned minor) const;
     // What gzip makes of it; empty if that fails.
     std::string unzipped(const std::string& path) const;
     // What `modinfo` prints of a module's file, or what we read there ourselves where there is no

@@ -70,11 +70,11 @@ Unpacked unpacked(const Installation& at) {
                                          Compression{".zst", "unzstd --rm"}};
     for (const auto& [suffix, command] : compressions) {
         if (at.file.ends_with(suffix))
-            return {fmt::format("sudo {} {}\n", command, at.file),
-                    at.file.substr(0, at.file.size() - suffix.size()),
+            return {fmt::format("sudo {} {}\n", command, quoted(at.file)),
+                    quoted(at.file.substr(0, at.file.size() - suffix.size())),
                     fmt::format("sudo depmod {}\n", at.release)};
     }
-    return {{}, at.file.empty() ? "\"$(/sbin/modinfo -n trapline)\"" : at.file, {}};
+    return {{}, at.file.empty() ? "\"$(/sbin/modinfo -n trapline)\"" : quoted(at.file), {}};
 }
 
 constexpr std::string_view switch_off =
@@ -83,8 +83,19 @@ constexpr std::string_view switch_off =
 
 } // namespace
 
+std::string quoted(const std::string& path) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789_/.,:@%+=-";
+    if (path.find_first_not_of(plain) == std::string::npos)
+        return path;
+    std::string text = "'";
+    for (const char c : path)
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
 std::string load(const Installation& at) {
-    return at.by_file ? "sudo insmod " + at.file : std::string(load_installed);
+    return at.by_file ? "sudo insmod " + quoted(at.file) : std::string(load_installed);
 }
 
 std::string reload(const Installation& at) {
@@ -99,7 +110,7 @@ std::string install(const Installation& at) {
     if (beside_the_tool(at))
         return with_headers(at, fmt::format("make kmod KDIR={} && sudo install -m 644 "
                                             "build/kmod/{}/trapline.ko {}",
-                                            build_folder(at), at.release, at.file));
+                                            build_folder(at), at.release, quoted(at.file)));
     if (!at.dkms.empty())
         return with_headers(at, dkms_source(at) + dkms_command(at, "install"));
     return with_headers(at, make_and_install(at));
@@ -133,6 +144,10 @@ std::string sign(const Installation& at) {
         "{}{}",
         module.before, build_folder(at), module.file, needs_tree(at) ? which_tree : "",
         module.behind, switch_off);
+}
+
+std::string replace_node(unsigned minor) {
+    return "sudo rm -r /dev/" TRAPLINE_DEVICE " && " + make_node(minor);
 }
 
 std::string make_node(unsigned minor) {

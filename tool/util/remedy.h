@@ -31,7 +31,16 @@ inline constexpr std::string_view load_installed = "sudo modprobe trapline";
 inline constexpr std::string_view reload_installed =
     "sudo rmmod trapline && sudo modprobe trapline";
 inline constexpr std::string_view enable_ftrace = "sudo sysctl kernel.ftrace_enabled=1";
+inline constexpr std::string_view enable_kprobes =
+    "echo 1 | sudo tee /sys/kernel/debug/kprobes/enabled";
+inline constexpr std::string_view mount_proc = "sudo mount -t proc proc /proc";
+inline constexpr std::string_view mount_sysfs = "sudo mount -t sysfs sysfs /sys";
+inline constexpr std::string_view mount_securityfs =
+    "sudo mount -t securityfs securityfs /sys/kernel/security";
 inline constexpr std::string_view show_addresses = "sudo sysctl kernel.kptr_restrict=1";
+
+// A path as a shell takes it.
+std::string quoted(const std::string& path);
 
 // Loads the module; where one is loaded already, in its place.
 std::string load(const Installation& at);
@@ -49,7 +58,8 @@ std::string rebuild(const Installation& at);
 // What to do where the kernel demands signatures: several lines.
 std::string sign(const Installation& at);
 
-// Makes the device's node.
+// Makes the device's node; where something else is, in its place.
 std::string make_node(unsigned minor);
+std::string replace_node(unsigned minor);
 
 } // namespace trapline::remedy

@@ -19,6 +19,7 @@ only='^$'
 # shellcheck disable=SC2034
 only=''
 mount -t securityfs securityfs /sys/kernel/security
+printf 'ID=debian\n' >/etc/os-release # where headers come from by a package
 
 # The doctor, and trace, whose hint has to be the doctor's remedy: into hint.
 doctor_and_trace() {

@@ -333,6 +333,29 @@ no_node() {
 }
 t "doctor: no node; and the remedy" no_node
 
+# Another device's, a directory, a file: whatever is there, it isn't taken for ours.
+other_node() {
+	for command in 'mknod /dev/trapline c 10 125' 'mkdir /dev/trapline' 'touch /dev/trapline'; do
+		rm /dev/trapline
+		$command
+		doctor
+		expect_status 1
+		expect_check problem 'module loaded    ' '/dev/trapline is not its device' 'sudo rm -r /dev/trapline && sudo mknod '
+		trace read_zero -- touch ran
+		expect_status 125
+		expect_in err "/dev/trapline is not the trapline module's device"
+		sed -n 's/^  //p' err | sed 's/sudo //g' >remedy
+		sh -e remedy || fail "the remedy fails: $(cat remedy)"
+		[ ! -e ran ] || fail "COMMAND ran"
+		trapline status >out 2>&1 || fail "status: $(cat out)"
+	done
+	doctor
+	expect_status 0
+	trace read_zero -- true
+	expect_status 0
+}
+t "doctor: a node that isn't the module's; and the remedy" other_node
+
 doctors_usage() {
 	trapline doctor --help >out 2>err || fail "--help fails"
 	expect_in out '^Usage: trapline doctor'

@@ -60,7 +60,7 @@ _trapline()
     value=$(__trapline_options "$tool" "$command" |
         awk -v option="$prev" '($1 == option || $2 == option) && $3 != "-" { print $3 }')
     case $prev:$value in
-        *:FILE) _filedir ;;
+        *:FILE | *:LOG) _filedir ;;
         *:DIR) _filedir -d ;;
         *:PID*) _pids ;;
         --user:*) COMPREPLY=($(compgen -u -- "$cur")) ;;

@@ -65,7 +65,7 @@ function __trapline_complete
         and set value $fields[3]
     end
     switch "$option:$value"
-        case '*:FILE'
+        case '*:FILE' '*:LOG'
             __fish_complete_path $current
         case '*:DIR'
             __fish_complete_directories $current
