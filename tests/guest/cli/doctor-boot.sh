@@ -54,7 +54,7 @@ foreign_signature() {
 unsigned() {
 	doctor_and_trace
 	expect_check problem 'signature        ' "$demand.* demands one, and the module has none" 'sudo mokutil --import'
-	expect_check problem 'signature        ' . "sudo /lib/modules/$(uname -r)/build/scripts/sign-file sha256 MOK.priv MOK.der"
+	expect_check problem 'signature        ' . "sudo /lib/modules/$release/build/scripts/sign-file sha256 MOK.priv MOK.der"
 	expect_hint_of 'signature        '
 }
 

@@ -19,6 +19,10 @@ planted() {
 }
 planted >/dev/null
 
+# The kernel's, as a regular expression.
+# shellcheck disable=SC2034
+release=$(uname -r | sed 's/[.+]/[&]/g')
+
 say() { echo "$*"; }
 
 # t NAME FUNCTION: one test, with the module loaded if $loaded says so. No probe may be left behind, whatever became of it, and

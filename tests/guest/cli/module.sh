@@ -36,7 +36,7 @@ not_installed() {
 	mv trapline.ko "$ko"
 	depmod 2>/dev/null
 	expect_status 125
-	expect_in err "not installed for the running kernel $(uname -r)"
+	expect_in err "not installed for the running kernel $release"
 	expect_in err '^  make KDIR=[$]HOME/linux && sudo make KDIR=[$]HOME/linux install  .*the tree'
 	[ ! -e ran ] || fail "COMMAND ran"
 }

@@ -571,7 +571,7 @@ mark_no_room() {
 t "a mark that finds no room says so, and is counted" mark_no_room
 
 damaged() {
-	record -b 64K read_zero -- tl-calls 3000 --cpu 0
+	record -b 256K read_zero -- tl-calls 3000 --cpu 0 # room for all
 	report
 	all=$(lines events .)
 	# Cut in the middle of a packet.
