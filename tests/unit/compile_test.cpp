@@ -197,6 +197,7 @@ TEST(Compile, AConditionIsTestedWhereItCanBe) {
     // The entry probe of its own that --begin adds.
     ProbeSpec spec = parse_probe("f if $arg1 == 1 && $duration < 1ms");
     spec.kind = TRAPLINE_ENTRY;
+    spec.begins_call = true;
     const CompiledProbe begin = compile_probe(spec, 1, hz);
     EXPECT_EQ(begin.entry.size(), entry + 4);
     EXPECT_TRUE(begin.ret.empty());

@@ -234,7 +234,8 @@ TEST(Description, EveryFieldIsChecked) {
         {"/events/0/entry/3/size", 264, "events[0].entry[3].size is 264, and must be 0 to 255"},
         {"/events/0/named", "yes", "events[0].named is neither true nor false"},
         {"/events/0/return/1/form", "octal",
-         "events[0].return[1].form is none of raw, hex, unsigned, signed, bool, pointer, enum"},
+         "events[0].return[1].form is none of raw, hex, unsigned, signed, bool, pointer, enum, "
+         "char, errno, ip4, ip6, mac"},
         {"/events/0/return/3/enum", 2, "events[0].return[3].enum is 2, and there are 2"},
         {"/events/0/return/3/enum", -1, "events[0].return[3].enum is no whole number"},
         {"/enums", 1, "enums is no array"},
@@ -243,7 +244,7 @@ TEST(Description, EveryFieldIsChecked) {
         {"/enums/0/values/1/name", "", "enums[0].values[1].name is empty"},
         {"/enums/0/values/1/value", 1.5, "enums[0].values[1].value is no whole number"},
         {"/events/0/entry/3/type", "float",
-         "events[0].entry[3].type is none of number, string, faults"},
+         "events[0].entry[3].type is none of number, string, bytes, faults"},
         {"/events/1/entry", std::vector<std::string>(501, "a"),
          "events[1] has fields of 4008 bytes, and 4000 are the most"},
         {"/events/1/entry", std::vector<std::string>(1001, "a"),

@@ -43,6 +43,7 @@ constexpr const char* call = "e8 fb 0f 00 00 32 b1 43 b2 b3 51 61 71 81 91 a1";
 Explanation explained(const char* probe, const char* trapped) {
     Explanation e;
     e.spec = parse_probe(probe);
+    e.tested = compile_probe(e.spec, 1, 1'000'000'000).tested;
     e.symbol = "vfs_read";
     e.function_size = 0x80;
     e.offset = e.spec.offset;

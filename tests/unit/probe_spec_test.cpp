@@ -120,7 +120,7 @@ TEST(ProbeSpec, CaretsOnNames) {
     EXPECT_EQ(refusal("kprobe::f"), "a module's name is expected before ':' @ 7");
     EXPECT_EQ(refusal("m:n:f"), "':' is not expected here @ 3");
     EXPECT_EQ(refusal("vfs-read"), "'-' is not expected here @ 3");
-    EXPECT_EQ(refusal("vfs_read()"), "'(' is not expected here @ 8");
+    EXPECT_EQ(refusal("vfs_read ()"), "' ' is not expected here @ 8");
     EXPECT_EQ(refusal("vfs_*"), "'*' is not expected here @ 4");
     EXPECT_EQ(refusal("f g"), "' ' is not expected here @ 1");
     EXPECT_EQ(refusal(" f"), "a function's name is expected here @ 0");
@@ -202,16 +202,16 @@ TEST(ProbeSpec, AConditionFollowsAnyPlace) {
             EXPECT_EQ(spec.function, "f");
             EXPECT_EQ(spec.number, plain.number);
             EXPECT_EQ(event_name(spec), event_name(plain));
-            ASSERT_TRUE(spec.condition.entry) << text;
-            EXPECT_EQ(spec.condition.entry->left.which, 0U);
-            EXPECT_FALSE(spec.condition.ret);
+            ASSERT_TRUE(spec.condition) << text;
+            EXPECT_EQ(spec.condition->left.builtin, Builtin::argument);
+            EXPECT_EQ(spec.condition->left.which, 0U);
+            EXPECT_FALSE(spec.arguments);
         }
     }
-    EXPECT_FALSE(parse_probe("f").condition.entry);
-    EXPECT_FALSE(parse_probe("f").condition.ret);
-    EXPECT_TRUE(parse_probe("kretprobe:f if $retval < 0").condition.ret);
-    EXPECT_TRUE(parse_probe("f if $retval < 0", TRAPLINE_RETURN).condition.ret);
-    EXPECT_TRUE(parse_probe("if if $retval < 0").condition.ret);
+    EXPECT_FALSE(parse_probe("f").condition);
+    EXPECT_TRUE(parse_probe("kretprobe:f if $retval < 0").condition);
+    EXPECT_TRUE(parse_probe("f if $retval < 0", TRAPLINE_RETURN).condition);
+    EXPECT_TRUE(parse_probe("if if $retval < 0").condition);
     EXPECT_EQ(parse_probe("iffy").function, "iffy");
     EXPECT_EQ(parse_probe("if").function, "if");
 }
@@ -221,11 +221,11 @@ TEST(ProbeSpec, AnOopsHasSlashesToo) {
         const ProbeSpec spec = parse_probe(text);
         EXPECT_EQ(spec.offset, 0x1cU);
         EXPECT_EQ(spec.oops_size, 0x80U);
-        EXPECT_TRUE(spec.condition.entry);
+        EXPECT_TRUE(spec.condition);
     }
     for (const char* text : {"f+0x1c/0x80 [ext4] if %rax == 0", "f+0x1c/0x80 [ext4] /%rax == 0/"})
         EXPECT_EQ(parse_probe(text).module, "ext4");
-    EXPECT_FALSE(parse_probe("f+0x1c/0x80 [ext4]").condition.entry);
+    EXPECT_FALSE(parse_probe("f+0x1c/0x80 [ext4]").condition);
 }
 
 TEST(ProbeSpec, CaretsWithACondition) {

@@ -111,6 +111,7 @@ private:
         const ProbePlan plan = plan_probes({&found_.spec, 1}, {}, false, session_.info().clock_hz,
                                            kallsyms, blacklist, types);
         id_ = plan.requests.front().event_id;
+        found_.tested = plan.tested.front();
         plant_probes(session_, plan, [] { return true; });
 
         const SiteBytes site = session_.site(id_);

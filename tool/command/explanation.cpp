@@ -291,14 +291,14 @@ private:
     }
 
     void condition() {
-        const Condition& condition = e_.spec.condition;
-        if (!condition.entry && !condition.ret)
+        const Tested& tested = e_.tested;
+        if (!tested.at_entry && !tested.at_return)
             return;
         text_ += '\n';
         line("The condition is tested by the handler, {}: the trap is the same, and every hit "
              "costs.",
-             !condition.ret     ? (e_.spec.offset != 0 ? "at the instruction" : "at the entry")
-             : !condition.entry ? "at the return"
+             !tested.at_return  ? (e_.spec.offset != 0 ? "at the instruction" : "at the entry")
+             : !tested.at_entry ? "at the return"
                                 : "at the entry as far as it can be, and at the return");
     }
 

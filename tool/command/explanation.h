@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "disassembly/disassembler.h"
+#include "spec/compile.h"
 #include "spec/probe_spec.h"
 #include "symbols/place.h"
 
@@ -35,6 +36,7 @@ struct NamedAddress {
 
 struct Explanation {
     ProbeSpec spec;
+    Tested tested;                   // its condition
     std::string symbol;              // "symbol" or "module:symbol"
     std::uint64_t function_size = 0; // 0: unknown
     std::uint64_t offset = 0;        // of the trap: beyond what was asked for behind an endbr64

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "spec/compile.h"
 #include "spec/resolve.h"
 #include "trace/description.h"
 #include "util/error.h"
@@ -86,6 +85,7 @@ public:
             if (begin && spec.kind == TRAPLINE_CALL) {
                 ProbeSpec entry = spec;
                 entry.kind = TRAPLINE_ENTRY;
+                entry.begins_call = true;
                 add(entry, resolved, nullptr);
             }
             add(spec, resolved, trigger);
@@ -107,40 +107,48 @@ public:
     }
 
 private:
-    // Of the function's types; none: said why.
-    std::optional<Signature> signature(const ResolvedProbe& resolved) {
-        std::string why;
-        const Types* types = types_.types_of(resolved.module, why);
-        if (types == nullptr) {
-            untyped_.add(why, resolved.function);
-            return std::nullopt;
+    // Of the kernel or the module, and of the function.
+    KnownTypes known_types(const ResolvedProbe& resolved) {
+        KnownTypes known;
+        known.types = types_.types_of(resolved.module, known.why_none);
+        if (known.types == nullptr) {
+            // What a module's arguments are cast to is mostly the kernel's.
+            std::string why;
+            known.types = types_.types_of({}, why);
+            return known;
         }
-        const auto function =
-            resolved.only ? types->function(resolved.function) : std::optional<TypeId>();
-        if (!function) {
-            untyped_.add(resolved.only ? "assembly, or changed by the compiler"
-                                       : "several functions have one name",
-                         resolved.function);
-            return std::nullopt;
-        }
-        return Signature{types, *function};
+        if (resolved.only)
+            known.function = known.types->function(resolved.function);
+        if (!known.function)
+            known.why_none = resolved.only ? "assembly, or changed by the compiler"
+                                           : "several functions have one name";
+        return known;
+    }
+
+    static bool needs_types(const ProbeSpec& spec) {
+        return spec.offset == 0 || spec.arguments || spec.condition;
     }
 
     CompiledProbe compile(const ProbeSpec& spec, const ResolvedProbe& resolved, std::uint16_t id) {
-        if (spec.offset != 0)
+        if (!needs_types(spec))
             return compile_probe(spec, id, hz_);
         try {
-            if (const auto known = signature(resolved)) {
-                CompiledProbe compiled = compile_probe(spec, id, hz_, *known, fields_);
-                for (const std::string& name : compiled.left_out)
-                    plan_.notes.push_back(fmt::format("{} of {} isn't shown: it is a structure in "
-                                                      "memory, or in no register that is saved",
-                                                      name, resolved.function));
-                return compiled;
-            }
+            KnownTypes known = known_types(resolved);
+            if (spec.offset != 0)
+                known.function = std::nullopt; // what is where inside isn't known
+            else if (!known.function)
+                untyped_.add(known.why_none, resolved.function);
+            CompiledProbe compiled = compile_probe(spec, id, hz_, known, fields_);
+            for (const std::string& name : compiled.left_out)
+                plan_.notes.push_back(fmt::format("{} of {} isn't shown: it is a structure in "
+                                                  "memory, or in no register that is saved",
+                                                  name, resolved.function));
+            return compiled;
         } catch (const UsageError&) {
             throw;
         } catch (const Error& damaged) {
+            if (spec.arguments)
+                throw;
             untyped_.add(damaged.what(), resolved.function);
         }
         return compile_probe(spec, id, hz_);
@@ -165,6 +173,7 @@ private:
         request.label = label_of(compiled.layout);
         plan_.requests.push_back(std::move(request));
         plan_.layouts.push_back(std::move(compiled.layout));
+        plan_.tested.push_back(compiled.tested);
         plan_.texts.push_back(spec.text);
     }
 

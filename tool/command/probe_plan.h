@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "control/session.h"
+#include "spec/compile.h"
 #include "spec/probe_spec.h"
 #include "symbols/blacklist.h"
 #include "symbols/kallsyms.h"
@@ -18,6 +19,7 @@ namespace trapline {
 struct ProbePlan {
     std::vector<ProbeRequest> requests;
     std::vector<EventLayout> layouts; // the events of the requests, in order
+    std::vector<Tested> tested;       // their conditions
     std::vector<std::string> texts;   // as typed, for messages
     std::vector<std::string> notes;   // lines: whose types aren't known
 };

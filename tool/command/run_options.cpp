@@ -195,6 +195,8 @@ std::string probe_help() {
            "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n"
            "  FUNC#N                 the Nth of several functions of that name\n"
            "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n"
+           "  'PROBE(VALUE, ...)'    these instead of the parameters:\n"
+           "                         'vfs_read(file->f_path.dentry->d_name.name, count)'\n"
            "  'PROBE if CONDITION'   what fulfils it only: 'vfs_read if $retval < 0'\n";
 }
 

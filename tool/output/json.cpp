@@ -23,7 +23,15 @@ Json number_json(std::uint64_t number, const Field& field) {
     case NumberForm::unsigned_:
         return number;
     case NumberForm::signed_:
+    case NumberForm::error:
         return static_cast<std::int64_t>(number);
+    case NumberForm::character:
+        return character_text(number);
+    case NumberForm::ip4: {
+        std::string text;
+        append_number(text, number, field);
+        return text;
+    }
     case NumberForm::boolean:
         if (number > 1)
             return number;
@@ -41,16 +49,25 @@ Json number_json(std::uint64_t number, const Field& field) {
     }
 }
 
+// Text, or bytes as text.
+std::string text_of(const FieldValue& value) {
+    if (value.field == nullptr || value.field->type != FieldType::bytes)
+        return std::string(value.text);
+    std::string text;
+    append_bytes(text, value.text, *value.field);
+    return text;
+}
+
 Json to_json(const FieldValue& value) {
     switch (value.state) {
     case FieldValue::State::null:
         return nullptr;
     case FieldValue::State::whole:
-        return value.text;
+        return text_of(value);
     case FieldValue::State::cut:
-        return {{"text", value.text}, {"status", "cut"}};
+        return {{"text", text_of(value)}, {"status", "cut"}};
     case FieldValue::State::fault:
-        return {{"text", value.text}, {"status", "fault"}};
+        return {{"text", text_of(value)}, {"status", "fault"}};
     case FieldValue::State::number_fault:
         return {{"status", "fault"}};
     default:

@@ -3,10 +3,12 @@
 #include "output/number.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <array>
 #include <bit>
 #include <charconv>
 
+#include "util/errno_name.h"
 #include "util/escape.h"
 
 namespace trapline {
@@ -33,6 +35,23 @@ bool are_bits(const Enumeration& enumeration) {
                        [all](const EnumValue& value) { return (value.value & ~all) == 0; });
 }
 
+void append_error(std::string& out, std::int64_t number) {
+    append_decimal(out, number);
+    if (number >= 0 || number < -std::int64_t{errno_max})
+        return;
+    if (const std::string_view name = errno_name(static_cast<unsigned>(-number)); !name.empty())
+        out.append(" ").append(name);
+}
+
+// The first of its bytes in memory is the lowest one.
+void append_ip4(std::string& out, std::uint64_t number) {
+    for (unsigned i = 0; i < 4; i++) {
+        if (i > 0)
+            out += '.';
+        append_decimal(out, number >> 8 * i & 0xff);
+    }
+}
+
 } // namespace
 
 // The most frequent thing of all in a trace: several times as fast as formatting it.
@@ -41,6 +60,31 @@ void append_hex(std::string& out, std::uint64_t number) {
     const auto [end, error] = std::to_chars(text.data() + 2, text.data() + text.size(), number, 16);
     if (error == std::errc{})
         out.append(text.data(), end);
+}
+
+void append_bytes(std::string& out, std::string_view bytes, const Field& field) {
+    constexpr std::size_t ip6_size = 16;
+    if (field.form == NumberForm::ip6 && bytes.size() == ip6_size) {
+        std::array<char, INET6_ADDRSTRLEN> text{};
+        if (inet_ntop(AF_INET6, bytes.data(), text.data(), text.size()) != nullptr)
+            out += text.data();
+        return;
+    }
+    const bool colons = field.form == NumberForm::mac;
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (std::size_t i = 0; i < bytes.size(); i++) {
+        const auto byte = static_cast<unsigned char>(bytes[i]);
+        if (colons && i > 0)
+            out += ':';
+        out += digits[byte >> 4];
+        out += digits[byte & 15];
+    }
+}
+
+std::string character_text(std::uint64_t number) {
+    std::string text;
+    append_escaped(text, std::string_view(std::array{static_cast<char>(number)}.data(), 1), '\'');
+    return text;
 }
 
 std::string enum_text(std::uint64_t number, const Enumeration& enumeration) {
@@ -73,6 +117,8 @@ void append_number(std::string& out, std::uint64_t number, const Field& field) {
     case NumberForm::raw:
     case NumberForm::hex:
     case NumberForm::pointer:
+    case NumberForm::ip6:
+    case NumberForm::mac:
         return append_hex(out, number);
     case NumberForm::unsigned_:
         return append_decimal(out, number);
@@ -83,6 +129,13 @@ void append_number(std::string& out, std::uint64_t number, const Field& field) {
             return append_decimal(out, number); // it should not be, and is worth seeing
         out += number != 0 ? "true" : "false";
         return;
+    case NumberForm::character:
+        out += '\'' + character_text(number) + '\'';
+        return;
+    case NumberForm::error:
+        return append_error(out, static_cast<std::int64_t>(number));
+    case NumberForm::ip4:
+        return append_ip4(out, number);
     case NumberForm::enumeration:
         break;
     }

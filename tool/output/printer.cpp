@@ -36,8 +36,8 @@ std::optional<unsigned> error_of(const FieldValue& returned) {
         return errno_of(returned.number);
     // In all 64 bits: a signed number's sign is extended, and an int is not taken for a pointer.
     const std::uint64_t positive = -returned.number;
-    if ((form == NumberForm::signed_ || form == NumberForm::pointer) && positive != 0 &&
-        positive <= errno_max)
+    if ((form == NumberForm::signed_ || form == NumberForm::error || form == NumberForm::pointer) &&
+        positive != 0 && positive <= errno_max)
         return static_cast<unsigned>(positive);
     return std::nullopt;
 }

@@ -72,6 +72,12 @@ void append_comm(std::string& out, std::string_view name) {
         out.insert(from, comm_width - width, ' ');
 }
 
+void append_byte_value(std::string& out, const FieldValue& value) {
+    append_bytes(out, value.text, *value.field);
+    if (value.state == FieldValue::State::fault)
+        out += "(fault)";
+}
+
 // "0x1, "a", ...", with names "file=0x1, count=5"; of registers "di=0x1 si=0x2 ...".
 void append_values(std::string& out, std::span<const FieldValue> values,
                    std::span<const Field> fields, bool named, std::string_view between = ", ") {
@@ -140,6 +146,8 @@ void append_value(std::string& out, const FieldValue& value, char quote) {
     case FieldValue::State::fault:
         break;
     }
+    if (value.field != nullptr && value.field->type == FieldType::bytes)
+        return append_byte_value(out, value);
     // A fault before the first byte leaves nothing to quote.
     if (value.state != FieldValue::State::fault || !value.text.empty()) {
         if (quote != '\0')

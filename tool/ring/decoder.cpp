@@ -21,7 +21,7 @@ T load(const std::byte* at) {
 }
 
 bool is_string(const Field& field) {
-    return field.type == FieldType::string;
+    return field.type == FieldType::string || field.type == FieldType::bytes;
 }
 
 // Nothing if it depends on strings.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-// Makes the programs that test a probe's condition and record arguments, registers or return
-// value.
+// Makes the programs that test a probe's condition and record what its list asks for, or else
+// arguments, registers and the return value.
 #include "spec/compile.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
-#include "spec/condition_program.h"
+#include "spec/program_builder.h"
 #include "spec/registers.h"
 #include "types/abi.h"
 #include "util/error.h"
@@ -15,109 +16,44 @@ namespace trapline {
 namespace {
 
 constexpr std::uint8_t word_size = 8;
-constexpr std::size_t name_max = 128; // of a field
+constexpr std::size_t name_max = 128; // of a parameter's field
 constexpr unsigned texts_max = 16;    // of an event: a record has room for that many
 
 // RDX has the second word of what is returned in registers.
 constexpr std::uint32_t second_result = 12;
 
-// A program that tests a condition, then loads values one after the other and stores each at
-// once.
-class Builder {
-public:
-    void test(const std::optional<Expression>& condition, tl_site site, std::uint64_t hz,
-              std::span<const KnownArgument> arguments = {}) {
-        if (condition)
-            append_test(program_, *condition, site, hz, arguments);
-    }
+Recorded word(tl_op op, std::uint64_t which, std::string name, NumberForm form = NumberForm::raw) {
+    return recorded_number({.name = std::move(name), .form = form}, Chain(op, which));
+}
 
-    void put_number(tl_op op, std::uint64_t which, Field field) {
-        const std::uint8_t slot = load(op, which);
-        tl_insn& put = append(TL_OP_PUT);
-        put.a = slot;
-        put.size = field.size;
-        fields_.push_back(std::move(field));
-    }
-
-    void put_word(tl_op op, std::uint64_t which, std::string name) {
-        put_number(op, which, {.name = std::move(name)});
-    }
-
-    // Text of the kernel or of the task.
-    void put_text(tl_op op, std::uint64_t which, std::string name) {
-        string(TL_OP_STR, load(op, which));
-        fields_.push_back({.name = std::move(name), .type = FieldType::string});
-    }
-
-    void put_faults() {
-        append(TL_OP_PUT_FAULTS);
-        fields_.push_back({.name = "faults", .type = FieldType::faults, .size = 4});
-    }
-
-    void finish(std::vector<tl_insn>& program, std::vector<Field>& fields) {
-        append(TL_OP_ACCEPT);
-        if (program_.size() > TL_INSNS_MAX)
-            throw_too_long();
-        program = std::move(program_);
-        fields = std::move(fields_);
-    }
-
-private:
-    tl_insn& append(tl_op op) {
-        tl_insn& insn = program_.emplace_back();
-        insn.op = static_cast<std::uint8_t>(op);
-        return insn;
-    }
-
-    std::uint8_t load(tl_op op, std::uint64_t which) {
-        const auto slot = static_cast<std::uint8_t>(fields_.size() % TL_SLOTS);
-        tl_insn& insn = append(op);
-        insn.dst = slot;
-        insn.imm = which;
-        return slot;
-    }
-
-    void string(tl_op op, std::uint8_t slot) {
-        tl_insn& insn = append(op);
-        insn.a = slot;
-        insn.imm = text_size;
-    }
-
-    std::vector<tl_insn> program_;
-    std::vector<Field> fields_;
-};
-
-// What an entry stores of the arguments.
-struct RecordedArgument {
-    Field field;
-    unsigned which = 0; // by the ABI
-};
-
-struct RecordedArguments {
-    std::vector<RecordedArgument> all;
-    std::vector<KnownArgument> known; // by the ABI
-};
-
-RecordedArguments raw_arguments(unsigned count) {
-    RecordedArguments arguments;
-    for (unsigned i = 0; i < count; i++) {
-        arguments.all.push_back({{.name = fmt::format("arg{}", i)}, i});
-        arguments.known.push_back({.kept = i * std::uint32_t{word_size}});
-    }
+std::vector<Recorded> raw_arguments(unsigned count) {
+    std::vector<Recorded> arguments;
+    for (unsigned i = 0; i < count; i++)
+        arguments.push_back(word(TL_OP_ARG, i, fmt::format("arg{}", i)));
     return arguments;
+}
+
+// Those that carry arguments at the entry; shown without the r.
+std::vector<Recorded> argument_registers() {
+    std::vector<Recorded> all;
+    for (unsigned i = 0; i < register_arguments; i++) {
+        const Register& reg = registers[i];
+        const bool numbered = reg.name.back() <= '9';
+        all.push_back(word(TL_OP_REG, reg.word, std::string(reg.name.substr(numbered ? 0 : 1))));
+    }
+    return all;
 }
 
 // A number or text per parameter, in order. A value in two words is shown as those.
 class ParameterReader {
 public:
-    ParameterReader(const Signature& signature, TypedFields& fields,
+    ParameterReader(const KnownTypes& known, TypedFields& fields,
                     std::vector<std::string>& left_out)
-        : types_(*signature.types), function_(types_.at(signature.function)), fields_(fields),
+        : types_(*known.types), function_(types_.at(*known.function)), fields_(fields),
           left_out_(left_out) {}
 
-    RecordedArguments read() {
+    std::vector<Recorded> read() {
         const CallPlaces places = call_places(types_, function_);
-        arguments_.known.resize(TL_ARGS_MAX);
         for (std::size_t i = 0; i < function_.parameters.size(); i++) {
             const Parameter& parameter = function_.parameters[i];
             add(parameter.name.empty() ? fmt::format("arg{}", i)
@@ -136,119 +72,219 @@ private:
                           is_constant(types_, plain(types_, type).target) && texts_ < texts_max;
         if (text) {
             texts_++;
-            kept_ = std::nullopt; // it is as long as it is, and so are the places behind it
-            return add({.name = name, .type = FieldType::string}, place.first);
+            arguments_.push_back(recorded_text(name, Chain(TL_OP_ARG, place.first)));
+            return;
         }
-        const auto number =
-            place.words == 1 ? fields_.number(types_, type, name) : std::optional<Field>();
-        if (number)
-            return add(*number, place.first);
+        auto number = place.words == 1 ? fields_.number(types_, type, name) : std::nullopt;
+        if (number) {
+            Chain chain(TL_OP_ARG, place.first);
+            chain.narrow(number->size, is_signed(*number));
+            arguments_.push_back(recorded_number(std::move(*number), std::move(chain)));
+            return;
+        }
         for (unsigned i = 0; i < place.words; i++)
-            add({.name = i == 0 ? name : fmt::format("{}+{}", name, i * word_size),
-                 .form = NumberForm::hex},
-                place.first + i);
-    }
-
-    void add(Field field, unsigned which) {
-        if (field.type == FieldType::raw) {
-            arguments_.known[which] = {field.size, is_signed(field), kept_};
-            if (kept_)
-                *kept_ += field.size == word_size ? word_size : 4;
-        }
-        arguments_.all.push_back({std::move(field), which});
+            arguments_.push_back(word(TL_OP_ARG, place.first + i,
+                                      i == 0 ? name : fmt::format("{}+{}", name, i * word_size),
+                                      NumberForm::hex));
     }
 
     const Types& types_;
     const Type& function_;
     TypedFields& fields_;
     std::vector<std::string>& left_out_;
-    RecordedArguments arguments_;
-    std::optional<std::uint32_t> kept_ = 0; // where the next number is stored
+    std::vector<Recorded> arguments_;
     unsigned texts_ = 0;
 };
 
-class Compiler {
-public:
-    Compiler(const ProbeSpec& spec, std::uint64_t hz, CompiledProbe& probe)
-        : spec_(spec), hz_(hz), probe_(probe) {}
-
-    void compile_entry(const RecordedArguments& arguments) {
-        Builder builder;
-        bool on_stack = false;
-        builder.test(spec_.condition.entry, TL_AT_ENTRY, hz_, arguments.known);
-        for (const RecordedArgument& argument : arguments.all) {
-            if (argument.field.type == FieldType::string)
-                builder.put_text(TL_OP_ARG, argument.which, argument.field.name);
-            else
-                builder.put_number(TL_OP_ARG, argument.which, argument.field);
-            on_stack = on_stack || argument.which >= register_arguments;
-        }
-        // The stack may not be readable.
-        if (on_stack)
-            builder.put_faults();
-        builder.finish(probe_.entry, probe_.layout.entry_fields);
-    }
-
-    void compile_offset() {
-        Builder builder;
-        builder.test(spec_.condition.entry, TL_AT_OFFSET, hz_);
-        // Those that carry arguments at the entry; shown without the r.
-        for (unsigned i = 0; i < register_arguments; i++) {
-            const Register& reg = registers[i];
-            const bool numbered = reg.name.back() <= '9';
-            builder.put_word(TL_OP_REG, reg.word, std::string(reg.name.substr(numbered ? 0 : 1)));
-        }
-        builder.finish(probe_.entry, probe_.layout.entry_fields);
-    }
-
-    void compile_return(const RecordedArguments& arguments, const std::vector<Field>& results) {
-        Builder builder;
-        const bool of_call = spec_.kind == TRAPLINE_CALL;
-        builder.test(spec_.condition.ret, of_call ? TL_AT_CALL_RETURN : TL_AT_RETURN, hz_,
-                     arguments.known);
-        for (std::size_t i = 0; i < results.size(); i++)
-            builder.put_number(i == 0 ? TL_OP_RETVAL : TL_OP_REG, i == 0 ? 0 : second_result,
-                               results[i]);
-        builder.finish(probe_.ret, probe_.layout.return_fields);
-    }
-
-private:
-    const ProbeSpec& spec_;
-    std::uint64_t hz_;
-    CompiledProbe& probe_;
-};
-
-CompiledProbe begin_probe(const ProbeSpec& spec, std::uint16_t event_id) {
-    CompiledProbe probe;
-    probe.layout.id = event_id;
-    probe.layout.name = event_name(spec);
-    probe.layout.kind = spec.kind;
-    probe.layout.at_entry = spec.offset == 0;
-    return probe;
-}
-
 // None for void.
-std::vector<Field> result_fields(const Signature& signature, TypedFields& fields,
-                                 std::vector<std::string>& left_out) {
-    const Types& types = *signature.types;
-    const Type& function = types.at(signature.function);
+std::vector<Recorded> results(const KnownTypes& known, TypedFields& fields,
+                              std::vector<std::string>& left_out) {
+    if (!known.function)
+        return {word(TL_OP_RETVAL, 0, "return")};
+    const Types& types = *known.types;
+    const Type& function = types.at(*known.function);
     const CallPlaces places = call_places(types, function);
     if (places.result_in_memory)
-        return {{.name = "return", .form = NumberForm::pointer}};
+        return {word(TL_OP_RETVAL, 0, "return", NumberForm::pointer)};
     if (places.words == 0) {
         if (plain(types, function.target).kind != TypeKind::none)
             left_out.emplace_back("the result");
         return {};
     }
-    const auto number = places.words == 1 ? fields.number(types, function.target, "return")
-                                          : std::optional<Field>();
+    auto number = places.words == 1 ? fields.number(types, function.target, "return")
+                                    : std::optional<Field>();
     if (number)
-        return {*number};
-    std::vector<Field> words{{.name = "return", .form = NumberForm::hex}};
+        return {recorded_number(std::move(*number), Chain(TL_OP_RETVAL))};
+    std::vector<Recorded> words{word(TL_OP_RETVAL, 0, "return", NumberForm::hex)};
     if (places.words > 1)
-        words.push_back({.name = fmt::format("return+{}", word_size), .form = NumberForm::hex});
+        words.push_back(
+            word(TL_OP_REG, second_result, fmt::format("return+{}", word_size), NumberForm::hex));
     return words;
 }
+
+bool is_retval(const Expression& expression) {
+    return expression.kind == Expression::Kind::builtin && expression.builtin == Builtin::retval;
+}
+
+// What is recorded, by the PROBE's list.
+class ListReader {
+public:
+    ListReader(const ProbeSpec& spec, const Scope& scope, TypedFields& fields)
+        : spec_(spec), scope_(scope), fields_(fields) {}
+
+    std::vector<Recorded> arguments() {
+        std::vector<Recorded> all;
+        for (const ListItem& item : spec_.arguments->items) {
+            const ListItem bound = bind(item);
+            const Expression& root = bound.value.root();
+            check_entry(root);
+            for (Recorded& one : recorded_item(scope_, bound, fields_))
+                all.push_back(named(item, std::move(one)));
+        }
+        return all;
+    }
+
+    std::vector<Recorded> result() const {
+        const ListItem bound = bind(*spec_.arguments->result);
+        if (!is_retval(bound.value.root()))
+            scope_.fail(bound.value.position, "behind '=' $retval is expected",
+                        "as in '= $retval->f_mode'; what is known at the entry stands in the list");
+        std::vector<Recorded> all = recorded_item(scope_, bound, fields_);
+        if (is_retval(bound.value) && all.size() == 1)
+            all.front().field.name = "return";
+        return all;
+    }
+
+private:
+    ListItem bind(const ListItem& item) const {
+        ListItem bound = item;
+        bound.value = scope_.bound(item.value);
+        if (bound.value.root().kind == Expression::Kind::number)
+            scope_.fail(item.value.position, "a number is always the same",
+                        "name what is to be recorded: a parameter, $pid, ...");
+        return bound;
+    }
+
+    void check_entry(const Expression& root) const {
+        if (is_retval(root))
+            scope_.fail(root.position, "the list is of what is known at the entry",
+                        spec_.kind == TRAPLINE_RETURN
+                            ? "the return value stands behind it: 'kretprobe:FUNC() = $retval'"
+                            : "the return value stands behind it: 'FUNC(...) = $retval'");
+        if (root.kind == Expression::Kind::builtin && root.builtin == Builtin::duration)
+            scope_.fail(root.position, "the duration isn't known at the entry",
+                        "it is shown of each call, without being listed");
+        if (spec_.kind == TRAPLINE_RETURN)
+            scope_.fail(root.position, "a return probe sees no entry, so its list is empty",
+                        "trace the call: without kretprobe: and --return");
+    }
+
+    // Names differ, for whoever looks for a field by its own.
+    Recorded named(const ListItem& item, Recorded recorded) {
+        std::string& name = recorded.field.name;
+        const auto is_taken = [&] {
+            return std::find(names_.begin(), names_.end(), name) != names_.end();
+        };
+        if (is_taken() && item.format != Format::none)
+            name += ":" + item.format_text;
+        if (is_taken())
+            scope_.fail(item.value.position, fmt::format("{} is in the list already", name),
+                        "with another format, as in :x, it can be there again");
+        names_.push_back(name);
+        return recorded;
+    }
+
+    const ProbeSpec& spec_;
+    const Scope& scope_;
+    TypedFields& fields_;
+    std::vector<std::string> names_;
+};
+
+View view_of(const ProbeSpec& spec) {
+    if (spec.offset != 0)
+        return View::instruction;
+    if (spec.kind == TRAPLINE_CALL || spec.begins_call)
+        return View::call;
+    return spec.kind == TRAPLINE_RETURN ? View::ret : View::entry;
+}
+
+class Compiler {
+public:
+    Compiler(const ProbeSpec& spec, std::uint64_t hz, const KnownTypes& known, TypedFields& fields,
+             unsigned arguments)
+        : spec_(spec), hz_(hz), known_(known), fields_(fields), arguments_(arguments),
+          scope_(spec.text, view_of(spec), known) {}
+
+    CompiledProbe compile(std::uint16_t event_id) {
+        probe_.layout.id = event_id;
+        probe_.layout.name = event_name(spec_);
+        probe_.layout.kind = spec_.kind;
+        probe_.layout.at_entry = spec_.offset == 0;
+        probe_.layout.named = spec_.arguments || (known_.function && spec_.offset == 0);
+        std::vector<Recorded> entry;
+        if (spec_.kind != TRAPLINE_RETURN || has_items())
+            entry = entry_fields();
+        std::vector<Recorded> ret = return_fields();
+
+        ProgramBuilder stored;
+        for (const Recorded& recorded : entry)
+            stored.put(recorded);
+        const std::vector<Kept> kept = stored.take_kept();
+        Checks checks;
+        if (spec_.condition)
+            checks = bind_condition(*spec_.condition, scope_, kept, spec_.arguments.has_value());
+        if (spec_.kind != TRAPLINE_RETURN)
+            build(checks.entry, entry, probe_.entry, probe_.layout.entry_fields);
+        if (spec_.kind != TRAPLINE_ENTRY)
+            build(checks.ret, ret, probe_.ret, probe_.layout.return_fields);
+        probe_.tested = {checks.entry.has_value(), checks.ret.has_value()};
+        return std::move(probe_);
+    }
+
+private:
+    bool has_items() const { return spec_.arguments && !spec_.arguments->items.empty(); }
+
+    std::vector<Recorded> entry_fields() {
+        if (spec_.arguments)
+            return ListReader(spec_, scope_, fields_).arguments();
+        if (spec_.offset != 0)
+            return argument_registers();
+        if (known_.function)
+            return ParameterReader(known_, fields_, probe_.left_out).read();
+        return raw_arguments(arguments_);
+    }
+
+    std::vector<Recorded> return_fields() {
+        const bool listed = spec_.arguments && spec_.arguments->result && !spec_.begins_call;
+        if (listed && spec_.kind == TRAPLINE_ENTRY)
+            scope_.fail(spec_.arguments->result->value.position, "an entry probe sees no return",
+                        "trace the call: without kprobe:, +OFFSET and --entry");
+        if (spec_.kind == TRAPLINE_ENTRY)
+            return {};
+        if (listed)
+            return ListReader(spec_, scope_, fields_).result();
+        return results(known_, fields_, probe_.left_out);
+    }
+
+    void build(const std::optional<Check>& check, const std::vector<Recorded>& all,
+               std::vector<tl_insn>& program, std::vector<Field>& fields) const {
+        ProgramBuilder builder;
+        if (check)
+            builder.test(*check, hz_);
+        for (const Recorded& recorded : all)
+            builder.put(recorded);
+        program = builder.finish();
+        fields = builder.take_fields();
+    }
+
+    const ProbeSpec& spec_;
+    std::uint64_t hz_;
+    const KnownTypes& known_;
+    TypedFields& fields_;
+    unsigned arguments_;
+    Scope scope_;
+    CompiledProbe probe_;
+};
 
 } // namespace
 
@@ -257,35 +293,14 @@ CompiledProbe compile_probe(const ProbeSpec& spec, std::uint16_t event_id, std::
     if (arguments > TL_ARGS_MAX)
         throw UsageError(fmt::format("{} arguments cannot be recorded", arguments),
                          fmt::format("{} are the most", TL_ARGS_MAX));
-
-    CompiledProbe probe = begin_probe(spec, event_id);
-    Compiler compiler(spec, hz, probe);
-    const RecordedArguments recorded = raw_arguments(arguments);
-    if (!probe.layout.at_entry)
-        compiler.compile_offset();
-    else if (spec.kind != TRAPLINE_RETURN)
-        compiler.compile_entry(recorded);
-    if (spec.kind != TRAPLINE_ENTRY)
-        compiler.compile_return(recorded, {{.name = "return"}});
-    return probe;
+    TypedFields fields;
+    const KnownTypes none;
+    return Compiler(spec, hz, none, fields, arguments).compile(event_id);
 }
 
 CompiledProbe compile_probe(const ProbeSpec& spec, std::uint16_t event_id, std::uint64_t hz,
-                            const Signature& signature, TypedFields& fields) {
-    if (spec.offset != 0)
-        return compile_probe(spec, event_id, hz);
-
-    CompiledProbe probe = begin_probe(spec, event_id);
-    Compiler compiler(spec, hz, probe);
-    probe.layout.named = true;
-    RecordedArguments arguments;
-    if (spec.kind != TRAPLINE_RETURN) {
-        arguments = ParameterReader(signature, fields, probe.left_out).read();
-        compiler.compile_entry(arguments);
-    }
-    if (spec.kind != TRAPLINE_ENTRY)
-        compiler.compile_return(arguments, result_fields(signature, fields, probe.left_out));
-    return probe;
+                            const KnownTypes& known, TypedFields& fields) {
+    return Compiler(spec, hz, known, fields, default_arguments).compile(event_id);
 }
 
 } // namespace trapline

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// The condition of a PROBE, taken apart.
+// The condition of a PROBE, taken apart. What it means is found later: see spec/check.h.
 //
 //   EXPR     AND { "||" AND }
 //   AND      NOT { "&&" NOT }
 //   NOT      "!" NOT | "(" EXPR ")" | OPERAND RELATION OPERAND
-//   OPERAND  $retval | $ret | $duration | $argN | %REGISTER | [-]NUMBER[UNIT] | [-]ERRNO
-//
-// The '$' may be left out. A comparison is
-//   - signed if $retval or a negative number is in it, else unsigned; of 64 bits always;
-//   - for $retval, of the number that is shown for it: what errno_of() takes for an error is
-//     the negative number. Constants are read the same way. Two operands that vary are equal
-//     when their 64 bits are, and such an error is less than whatever isn't negative.
-//   - for $duration, of whole nanoseconds, rounded down as they are shown.
+//   OPERAND  VALUE, as in spec/expression.h; with & | ^ in parentheses only
 //
 // "!" is not kept: it turns each comparison under it into its opposite. So a comparison of
 // something that can't be read is false, and so is its opposite: a hit is recorded when the
@@ -19,10 +12,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
+
+#include "spec/expression.h"
 
 namespace trapline {
 
@@ -30,41 +23,23 @@ enum class Relation : std::uint8_t { equal, unequal, less, at_most, greater, at_
 
 Relation opposite(Relation relation); // holds when the other doesn't
 Relation mirrored(Relation relation); // for the operands in the other order
+bool orders(Relation relation);       // all but equal and unequal
 
-struct Operand {
-    enum class Kind : std::uint8_t { number, retval, duration, argument, reg };
-    enum class Unit : std::uint8_t { none, bytes, time };
-
-    Kind kind = Kind::number;
-    std::uint64_t number = 0; // two's complement; nanoseconds with Unit::time
-    bool negative = false;    // the number is
-    Unit unit = Unit::none;
-    unsigned which = 0;       // argument, from 0; a register's word in struct pt_regs
-    std::size_t position = 0; // in the PROBE's text
-};
-
-struct Expression {
+struct Condition {
     enum class Kind : std::uint8_t { comparison, all, any };
 
     Kind kind = Kind::comparison;
-    std::vector<Expression> parts; // two or more, none of the same kind; of all, any
-    // Of a comparison. A number is on the right, and $retval on the left of another variable.
-    Operand left;
+    std::vector<Condition> parts; // two or more, none of the same kind; of all, any
+    Expression left;              // of a comparison, as the next two
     Relation relation = Relation::equal;
-    Operand right;
+    Expression right;
 };
-
-// What a hit must fulfil where. A call that must fulfil both can be given up at its entry.
-struct Condition {
-    std::optional<Expression> entry; // or at the instruction
-    std::optional<Expression> ret;
-};
-
-// What a probe sees of the function.
-enum class View : std::uint8_t { call, entry, instruction, ret };
 
 // `text`: the whole PROBE; the condition is in [begin, end) of it. Throws UsageError that shows
-// the text with a caret under what is wrong in it, also where the view lacks what is asked for.
-Condition parse_condition(std::string_view text, std::size_t begin, std::size_t end, View view);
+// the text with a caret under what is wrong in it.
+Condition parse_condition(std::string_view text, std::size_t begin, std::size_t end);
+
+// For errors.
+extern const std::string_view condition_hint;
 
 } // namespace trapline

@@ -2,10 +2,10 @@
 // Makes instructions that test a condition.
 #include "spec/condition_program.h"
 
+#include <cstring>
 #include <fmt/format.h>
 #include <limits>
 
-#include "spec/registers.h"
 #include "util/errno_name.h"
 #include "util/error.h"
 
@@ -17,7 +17,7 @@ using Kind = Operand::Kind;
 
 __extension__ using Wide = unsigned __int128;
 
-constexpr std::uint8_t word_size = 8;
+constexpr std::size_t word_size = 8;
 
 // What a function that returns an int leaves for an error: the upper half is zero.
 constexpr std::uint64_t first_int_error = std::uint32_t(-errno_max);
@@ -29,14 +29,12 @@ enum Slot : std::uint8_t { left, right, first, last };
 
 class Generator {
 public:
-    Generator(std::vector<tl_insn>& program, tl_site site, std::uint64_t hz,
-              std::span<const KnownArgument> arguments)
-        : program_(program), site_(site), hz_(hz), arguments_(arguments) {}
+    Generator(std::vector<tl_insn>& program, std::uint64_t hz) : program_(program), hz_(hz) {}
 
-    void generate(const Expression& expression) {
+    void generate(const Check& check) {
         Label yes;
         Label no;
-        test(expression, yes, no, Next::no);
+        test(check, yes, no, Next::no);
         bind(no);
         append(TL_OP_REJECT);
         bind(yes);
@@ -86,73 +84,70 @@ private:
     }
 
     // The parser bounds how deep expressions are.
-    void test(const Expression& expression, Label& yes, Label& no, Next next) {
-        if (expression.kind == Expression::Kind::comparison)
-            return compare(expression, yes, no, next);
-        const bool all = expression.kind == Expression::Kind::all;
-        for (std::size_t i = 0; i + 1 < expression.parts.size(); i++) {
+    void test(const Check& check, Label& yes, Label& no, Next next) {
+        if (check.kind == Condition::Kind::comparison)
+            return compare(check, yes, no, next);
+        const bool all = check.kind == Condition::Kind::all;
+        for (std::size_t i = 0; i + 1 < check.parts.size(); i++) {
             Label go_on;
             if (all)
-                test(expression.parts[i], go_on, no, Next::yes);
+                test(check.parts[i], go_on, no, Next::yes);
             else
-                test(expression.parts[i], yes, go_on, Next::no);
+                test(check.parts[i], yes, go_on, Next::no);
             bind(go_on);
         }
-        test(expression.parts.back(), yes, no, next);
+        test(check.parts.back(), yes, no, next);
     }
 
-    void compare(const Expression& comparison, Label& yes, Label& no, Next next) {
-        load(comparison.left, left);
-        if (comparison.left.kind == Kind::duration)
-            return compare_duration(comparison.relation, comparison.right.number, yes, no, next);
-        if (comparison.left.kind == Kind::retval && comparison.right.kind == Kind::number)
-            return compare_retval(comparison.relation, comparison.right.number, yes, no, next);
-        load(comparison.right, right);
-        if (comparison.left.kind == Kind::retval)
-            return compare_retval(comparison.relation, yes, no, next);
-        const bool faults = may_fault(comparison.left) || may_fault(comparison.right);
-        const bool negative = is_signed(comparison.left) || is_signed(comparison.right);
-        compare_slots(comparison.relation, negative, faults, yes, no, next);
+    void compare(const Check& check, Label& yes, Label& no, Next next) {
+        load(check.left.chain, left);
+        if (check.right.kind == Kind::text)
+            return compare_text(check, yes, no, next);
+        if (check.left.kind == Kind::duration)
+            return compare_duration(check.relation, check.right.number.bits, yes, no, next);
+        if (check.left.kind == Kind::retval && check.right.kind == Kind::number)
+            return compare_retval(check.relation, check.right.number.bits, yes, no, next);
+        if (check.right.kind == Kind::number)
+            set(TL_OP_IMM, right, check.right.number.bits);
+        else
+            load(check.right.chain, right);
+        if (check.left.kind == Kind::retval)
+            return compare_retval(check.relation, yes, no, next);
+        const bool faults = may_fault(check.left) || may_fault(check.right);
+        const bool negative = is_signed(check.left) || is_signed(check.right);
+        compare_slots(check.relation, negative, faults, yes, no, next);
     }
 
-    void load(const Operand& operand, Slot slot) {
-        switch (operand.kind) {
-        case Kind::number:
-            return set(TL_OP_IMM, slot, operand.number);
-        case Kind::retval:
-            return set(TL_OP_RETVAL, slot, 0);
-        case Kind::duration:
-            return set(TL_OP_DURATION, slot, 0);
-        case Kind::reg:
-            return set(TL_OP_REG, slot, operand.which);
-        case Kind::argument:
-            break;
+    void load(const Chain& chain, Slot slot) {
+        for (const tl_insn& insn : chain.insns()) {
+            tl_insn& added = append(static_cast<tl_op>(insn.op));
+            added = insn;
+            added.dst = slot;
+            added.a = slot;
         }
-        const KnownArgument argument = known(operand);
-        const bool late = site_ == TL_AT_CALL_RETURN;
-        if (late && !argument.kept)
-            throw UsageError(fmt::format("$arg{} isn't kept until the return", operand.which + 1),
-                             "test it at the entry: with && and without $retval and $duration");
-        set(late ? TL_OP_FIELD : TL_OP_ARG, slot, late ? *argument.kept : operand.which);
-        tl_insn& insn = program_.back();
-        insn.size = argument.size == word_size ? 0 : argument.size;
-        insn.flags = argument.is_signed && insn.size != 0 ? TL_INSN_SIGNED : 0;
     }
 
-    KnownArgument known(const Operand& operand) const {
-        return operand.which < arguments_.size() ? arguments_[operand.which] : KnownArgument{};
+    // 1 or 0 for the text at the address in `left`.
+    void compare_text(const Check& check, Label& yes, Label& no, Next next) {
+        const std::string& text = check.right.text;
+        tl_insn& match = append(TL_OP_MATCH);
+        match.dst = left;
+        match.a = left;
+        match.imm = text.size() | check.left.room << 32;
+        for (std::size_t i = 0; i < text.size(); i += word_size) {
+            const std::string word = text.substr(i, word_size);
+            std::memcpy(&append(TL_OP_DATA).imm, word.data(), word.size());
+        }
+        set(TL_OP_IMM, right, 1);
+        compare_slots(check.relation, false, true, yes, no, next);
     }
 
-    bool is_signed(const Operand& operand) const {
-        if (operand.kind == Kind::number)
-            return operand.negative;
-        return operand.kind == Kind::argument && known(operand).is_signed;
+    static bool is_signed(const Operand& operand) {
+        return operand.kind == Kind::number ? operand.number.negative : operand.is_signed;
     }
 
-    // The stack may not be readable.
-    bool may_fault(const Operand& operand) const {
-        return operand.kind == Kind::argument && operand.which >= register_arguments &&
-               site_ == TL_AT_ENTRY;
+    static bool may_fault(const Operand& operand) {
+        return operand.kind == Kind::value && operand.chain.may_fault();
     }
 
     // A comparison with a faulted slot doesn't jump: it, and not its opposite, has to lead to yes.
@@ -270,16 +265,13 @@ private:
     }
 
     std::vector<tl_insn>& program_;
-    tl_site site_;
     std::uint64_t hz_;
-    std::span<const KnownArgument> arguments_;
 };
 
 } // namespace
 
-void append_test(std::vector<tl_insn>& program, const Expression& expression, tl_site site,
-                 std::uint64_t hz, std::span<const KnownArgument> arguments) {
-    Generator(program, site, hz, arguments).generate(expression);
+void append_test(std::vector<tl_insn>& program, const Check& check, std::uint64_t hz) {
+    Generator(program, hz).generate(check);
 }
 
 void throw_too_long() {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "spec/caret.h"
+#include "spec/tokens.h"
 #include "util/escape.h"
 
 namespace trapline {
@@ -16,10 +17,6 @@ namespace {
 constexpr std::string_view hint =
     "a probe is FUNC, MODULE:FUNC, kprobe:FUNC[+OFF], kretprobe:FUNC, or a place from an oops: "
     "'FUNC+0x1c/0x80 [MODULE]'; 'if CONDITION' may follow each";
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 bool is_symbol_character(char c) {
     return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
@@ -34,18 +31,50 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-// Where in a PROBE its condition is.
+// Where in a PROBE its list and its condition are.
 struct Parts {
     std::size_t place_end;
+    std::optional<ArgumentList> arguments = std::nullopt;
     bool conditional = false;
     std::size_t begin = 0; // of the condition
     std::size_t end = 0;
 };
 
+// Where the list begins, if it comes before a condition's parentheses.
+std::size_t find_list(std::string_view text) {
+    const std::size_t open = text.find('(');
+    for (std::size_t i = 1; i < open && i < text.size(); i++)
+        if (is_blank(text[i - 1]) &&
+            (text[i] == '/' || text.substr(i).starts_with("if ") ||
+             text.substr(i).starts_with("if\t") || text.substr(i).starts_with("if(")))
+            return std::string_view::npos;
+    return open;
+}
+
+// Returns where the condition may begin.
+std::size_t take_list(std::string_view text, Parts& parts) {
+    const std::size_t open = find_list(text);
+    if (open == std::string_view::npos)
+        return 1;
+    if (open > 0 && is_blank(text[open - 1]))
+        throw bad_probe(text, text.find_last_not_of(" \t", open - 1) + 1,
+                        "' ' is not expected here", std::string(hint));
+    TokenReader tokens(text, open, text.size());
+    parts.arguments = parse_argument_list(tokens);
+    parts.place_end = open;
+    const Token& token = tokens.token();
+    const bool condition = token.text == "if" || token.is('/');
+    const bool apart = token.position > 0 && is_blank(text[token.position - 1]);
+    if (token.kind != Token::Kind::end && (!condition || !apart))
+        tokens.fail("'=', ' if CONDITION' or the end is expected here", hint);
+    return token.position;
+}
+
 // Behind the word "if", or between " /" and the last '/': an oops has no blank before its own.
 Parts find_parts(std::string_view text) {
     Parts parts{.place_end = text.size()};
-    for (std::size_t i = 1; i < text.size() && !parts.conditional; i++) {
+    const std::size_t from = take_list(text, parts);
+    for (std::size_t i = from; i < text.size() && !parts.conditional; i++) {
         if (!is_blank(text[i - 1]))
             continue;
         const bool word = text.substr(i).starts_with("if") &&
@@ -53,7 +82,7 @@ Parts find_parts(std::string_view text) {
         if (!word && text[i] != '/')
             continue;
         parts.conditional = true;
-        parts.place_end = i - 1;
+        parts.place_end = std::min(parts.place_end, i - 1);
         parts.begin = i + (word ? 2 : 1);
         parts.end = text.size();
         if (word)
@@ -71,14 +100,6 @@ Parts find_parts(std::string_view text) {
     while (parts.conditional && parts.place_end > 0 && is_blank(text[parts.place_end - 1]))
         parts.place_end--;
     return parts;
-}
-
-View view_of(const ProbeSpec& spec) {
-    if (spec.offset != 0)
-        return View::instruction;
-    if (spec.kind == TRAPLINE_CALL)
-        return View::call;
-    return spec.kind == TRAPLINE_RETURN ? View::ret : View::entry;
 }
 
 // Of the place: what comes before a condition.
@@ -247,10 +268,11 @@ private:
 } // namespace
 
 ProbeSpec parse_probe(std::string_view text, std::optional<trapline_probe_kind> kind) {
-    const Parts parts = find_parts(text);
+    Parts parts = find_parts(text);
     ProbeSpec spec = Parser(text, parts.place_end, kind).parse();
+    spec.arguments = std::move(parts.arguments);
     if (parts.conditional)
-        spec.condition = parse_condition(text, parts.begin, parts.end, view_of(spec));
+        spec.condition = parse_condition(text, parts.begin, parts.end);
     return spec;
 }
 

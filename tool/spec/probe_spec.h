@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 // The PROBE argument of the command line, taken apart.
 //
-//   [kprobe:|kretprobe:][MODULE:]FUNC[#N][+OFF[/SIZE]][ [MODULE]][ if CONDITION]
+//   [kprobe:|kretprobe:][MODULE:]FUNC[#N][+OFF[/SIZE]][ [MODULE]][LIST][ if CONDITION]
+//
+//   LIST       "(" [ ITEM { "," ITEM } ] ")" [ "=" ITEM ]
+//   ITEM       VALUE [ ":" FORMAT ]
+//   FORMAT     x | d | u | c | str[n] | ustr[n] | hex[n] | be16 | be32 | ip4 | ip6 | mac | errno
+//   CONDITION  COMPARISON { ("&&" | "||") COMPARISON }, with "!" and parentheses
+//   VALUE      file->f_path.dentry->d_name.name, ((struct sock *)$arg1)->sk_state, a[2], a[0:4],
+//              *p, &s->m, p + 1, (n & 3), $pid, ...
+//
+// The grammar of a list is in spec/argument_list.h, that of a value in spec/expression.h, that of
+// a condition in spec/condition.h.
 //
 // FUNC#N is the Nth function of that name by address, from 1, wherever they are: MODULE:FUNC#N has
 // the same number, and has to be in that module. +OFF/SIZE and a module in
-// brackets behind it are how an oops writes a place. " /CONDITION/" is bpftrace's way to write
-// " if CONDITION".
+// brackets behind it are how an oops writes a place. A list picks what is recorded: without one it
+// is all parameters, with "()" none. It follows the place at once; what stands behind "=" is how
+// the return value is recorded. " /CONDITION/" is bpftrace's way to write " if CONDITION".
 #pragma once
 
 #include <cstdint>
@@ -15,6 +26,7 @@
 #include <string_view>
 
 #include "shared/trapline.h"
+#include "spec/argument_list.h"
 #include "spec/condition.h"
 
 namespace trapline {
@@ -27,8 +39,11 @@ struct ProbeSpec {
     std::uint64_t offset = 0;
     bool has_offset = false; // given, even as +0
     std::optional<std::uint64_t> oops_size;
-    Condition condition;
+    std::optional<ArgumentList> arguments; // none: all parameters
+    std::optional<Condition> condition;
     std::string text; // as typed
+    bool begins_call =
+        false; // the entry that --begin adds to a call: a part of its condition holds
 };
 
 // `kind` is what --entry (TRAPLINE_ENTRY) or --return (TRAPLINE_RETURN) ask for. Throws UsageError

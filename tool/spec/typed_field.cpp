@@ -30,21 +30,6 @@ const std::string& shown_name(const Types& types, TypeId id) {
     return unqualified(types, id).name;
 }
 
-// A structure with one member is nothing but a name for that: kuid_t, pgd_t.
-TypeId inner_id(const Types& types, TypeId id) {
-    for (unsigned depth = 0; depth < depth_max; depth++) {
-        const Type& type = plain(types, id);
-        if ((type.kind != TypeKind::structure && type.kind != TypeKind::union_) ||
-            type.members.size() != 1)
-            break;
-        const Member& only = type.members.front();
-        if (only.bits != 0 || only.bit_offset != 0 || size_of(types, only.type) != type.size)
-            break;
-        id = only.type;
-    }
-    return id;
-}
-
 } // namespace
 
 std::shared_ptr<const Enumeration> TypedFields::enumeration(const Types& types, TypeId id) {
@@ -95,6 +80,20 @@ std::optional<Field> TypedFields::number(const Types& types, TypeId id, std::str
     default:
         return std::nullopt;
     }
+}
+
+TypeId inner_id(const Types& types, TypeId id) {
+    for (unsigned depth = 0; depth < depth_max; depth++) {
+        const Type& type = plain(types, id);
+        if ((type.kind != TypeKind::structure && type.kind != TypeKind::union_) ||
+            type.members.size() != 1)
+            break;
+        const Member& only = type.members.front();
+        if (only.bits != 0 || only.bit_offset != 0 || size_of(types, only.type) != type.size)
+            break;
+        id = only.type;
+    }
+    return id;
 }
 
 bool points_to_text(const Types& types, TypeId id) {

@@ -25,6 +25,10 @@ private:
     std::map<std::pair<const Types*, TypeId>, std::shared_ptr<const Enumeration>> enumerations_;
 };
 
+// A structure with one member is nothing but a name for that, as kuid_t: the member's type. Of
+// others the type itself.
+TypeId inner_id(const Types& types, TypeId id);
+
 // Whether it points to text that is to be read.
 bool points_to_text(const Types& types, TypeId id);
 

@@ -23,6 +23,7 @@ namespace {
 // Everything is placed by hand: integers at any byte, events and fields at multiples of 4.
 constexpr std::string_view types = R"(
 typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := tl_char;
+typealias integer { size = 8; align = 8; signed = false; base = 16; } := tl_byte;
 typealias integer { size = 16; align = 8; signed = false; } := tl_u16;
 typealias integer { size = 16; align = 8; signed = false; base = 16; } := tl_x16;
 typealias integer { size = 32; align = 8; signed = false; } := tl_u32;
@@ -243,7 +244,7 @@ std::string integer_type(const Field& field) {
     if (is_signed(field))
         return fmt::format("tl_signed{}", 8 * field.size);
     if (field.form == NumberForm::raw || field.form == NumberForm::hex ||
-        field.form == NumberForm::pointer)
+        field.form == NumberForm::pointer || field.form == NumberForm::ip4)
         return field.size == 8 ? "tl_long" : "tl_word";
     return field.size == 8 ? "tl_unsigned64" : "tl_unsigned32";
 }
@@ -328,11 +329,14 @@ private:
             append("tl_word", name);
             break;
         case FieldType::string:
-            append(fmt::format("struct {{ enum : tl_u16 {{ whole = {}, cut = {}, fault = {}, "
-                               "null = {} }} _status; tl_u16 _length; tl_char _text[_length]; "
-                               "}} align(32)",
-                               TL_STR_WHOLE, TL_STR_CUT, TL_STR_FAULT, TL_STR_NULL),
-                   name);
+        case FieldType::bytes:
+            append(
+                fmt::format("struct {{ enum : tl_u16 {{ whole = {}, cut = {}, fault = {}, "
+                            "null = {} }} _status; tl_u16 _length; {}[_length]; "
+                            "}} align(32)",
+                            TL_STR_WHOLE, TL_STR_CUT, TL_STR_FAULT, TL_STR_NULL,
+                            field.type == FieldType::string ? "tl_char _text" : "tl_byte _bytes"),
+                name);
             ends_in_zeros_ = true;
             break;
         }

@@ -28,9 +28,10 @@ constexpr std::uint64_t format_number = 1;
 
 constexpr std::array<std::string_view, TRAPLINE_KINDS> kind_names{"entry", "return", "call"};
 constexpr std::array<std::string_view, TRAPLINE_TRIGGERS> trigger_names{"none", "announce", "stop"};
-constexpr std::array<std::string_view, 3> type_names{"number", "string", "faults"};
-constexpr std::array<std::string_view, 7> form_names{"raw",  "hex",     "unsigned", "signed",
-                                                     "bool", "pointer", "enum"};
+constexpr std::array<std::string_view, 4> type_names{"number", "string", "bytes", "faults"};
+constexpr std::array<std::string_view, 12> form_names{"raw",   "hex",     "unsigned", "signed",
+                                                      "bool",  "pointer", "enum",     "char",
+                                                      "errno", "ip4",     "ip6",      "mac"};
 
 struct Counter {
     std::string_view name;
@@ -55,7 +56,7 @@ static_assert(sizeof(trapline_counters) == counters.size() * sizeof(__u64));
 
 // Longest texts, in bytes.
 constexpr std::size_t name_max = 1024;       // of events: a symbol with an offset
-constexpr std::size_t field_name_max = 128;  // of fields, and the clock
+constexpr std::size_t field_name_max = 512;  // of fields, and the clock
 constexpr std::size_t text_max = 4096;       // a probe as typed
 constexpr std::size_t argument_max = 393216; // the kernel's limit of one, with 3 bytes for each
 constexpr std::size_t identity_max = 256;    // what uname tells has 64
@@ -158,6 +159,8 @@ private:
             return field.name;
         Json object = {{"name", field.name},
                        {"type", type_names.at(static_cast<std::size_t>(field.type))}};
+        if (field.type == FieldType::bytes)
+            object["form"] = form_names.at(static_cast<std::size_t>(field.form));
         if (field.type != FieldType::raw)
             return object;
         object["size"] = field.size;
@@ -430,6 +433,24 @@ Enums parse_enums(const Value& value) {
     return enums;
 }
 
+bool is_of_bytes(NumberForm form) {
+    return form == NumberForm::ip6 || form == NumberForm::mac;
+}
+
+NumberForm parse_number_form(const Value& value) {
+    const auto form = static_cast<NumberForm>(value.one_of(form_names));
+    if (is_of_bytes(form))
+        value.fail("is a form of bytes, and this is a number");
+    return form;
+}
+
+NumberForm parse_bytes_form(const Value& value) {
+    const auto form = static_cast<NumberForm>(value.one_of(form_names));
+    if (!is_of_bytes(form) && form != NumberForm::hex)
+        value.fail("is a form of numbers, and these are bytes");
+    return form;
+}
+
 Field parse_field(const Value& value, const Enums& enums) {
     Field field;
     if (value.is_text()) {
@@ -438,6 +459,8 @@ Field parse_field(const Value& value, const Enums& enums) {
     }
     field.name = value.at("name").name(field_name_max);
     field.type = static_cast<FieldType>(value.at("type").one_of(type_names));
+    if (field.type == FieldType::bytes)
+        field.form = parse_bytes_form(value.at("form"));
     if (field.type != FieldType::raw)
         return field;
     const Value size = value.at("size");
@@ -446,7 +469,7 @@ Field parse_field(const Value& value, const Enums& enums) {
         size.fail(fmt::format("is {}, and must be 1, 2, 4 or 8", field.size));
     // Recordings from before there were types have none.
     if (const auto form = value.find("form"))
-        field.form = static_cast<NumberForm>(form->one_of(form_names));
+        field.form = parse_number_form(*form);
     if (field.form != NumberForm::enumeration)
         return field;
     const Value place = value.at("enum");

@@ -5,8 +5,9 @@
 namespace trapline {
 
 bool is_signed(const Field& field) {
-    return field.form == NumberForm::signed_ || (field.form == NumberForm::enumeration &&
-                                                 field.enumeration && field.enumeration->is_signed);
+    return field.form == NumberForm::signed_ || field.form == NumberForm::error ||
+           (field.form == NumberForm::enumeration && field.enumeration &&
+            field.enumeration->is_signed);
 }
 
 const EventLayout& mark_layout() {

@@ -18,18 +18,24 @@ namespace trapline {
 enum class FieldType : std::uint8_t {
     raw,    // a number of `size` bytes, shown as `form` says
     string, // status, length, bytes: see shared/record.h
+    bytes,  // the same, and no text: shown as `form` says
     faults, // u32: bit n set: the nth number among the fields could not be read
 };
 
-// What a number is, hence how it is shown.
+// What a number is, or bytes are, hence how they are shown.
 enum class NumberForm : std::uint8_t {
     raw, // of unknown type: hexadecimal, and by the rule of errno_of() an error
-    hex, // an address, or bits
+    hex, // an address, or bits; bytes
     unsigned_,
     signed_, // negative ones may be errors
     boolean,
     pointer, // hexadecimal; an error as ERR_PTR() makes it
     enumeration,
+    character,
+    error, // signed, with an error's name
+    ip4,   // as it lies in memory
+    ip6,   // 16 bytes
+    mac,   // 6 bytes
 };
 
 struct EnumValue {

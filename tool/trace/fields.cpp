@@ -97,6 +97,7 @@ bool read_field(Cursor& cursor, const Field& field, FieldValue& value) {
         value.state = FieldValue::State::faults;
         return true;
     case FieldType::string:
+    case FieldType::bytes:
         return read_string(cursor, value);
     }
     return false;

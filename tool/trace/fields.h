@@ -18,7 +18,7 @@ struct FieldValue {
     enum class State : std::uint8_t {
         number,       // `number`
         number_fault, // a number that could not be read
-        whole,        // `text`: all of the string
+        whole,        // `text`: all of the string, or the bytes
         cut,          // `text`: the string's beginning, for it is longer than the program allowed
         fault,        // `text`: what could be read before the unreadable byte, maybe nothing
         null,         // the string's pointer was null

@@ -81,12 +81,6 @@ public:
     virtual std::optional<TypeId> find(TypeKind kind, std::string_view name) const = 0;
 };
 
-// A function whose types are known.
-struct Signature {
-    const Types* types = nullptr;
-    TypeId function = void_type;
-};
-
 // Where types are known from.
 class TypeSource {
 public:

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . "$here/lib.sh"
 loaded=yes
-for part in forms types errors condition status signals output order cpus account record explain list sessions module doctor; do
+for part in forms types errors condition expressions status signals output order cpus account record explain list sessions module doctor; do
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"
 done

@@ -1,0 +1,140 @@
+# shellcheck shell=dash
+# SPDX-License-Identifier: GPL-2.0
+# FUNC(EXPRESSION, ...): what is recorded is what the kernel has there, in every form of output.
+
+name='file->f_path.dentry->d_name.name'
+
+listed() {
+	trace -o events "vfs_read($name, count) if $name == \"zero\"" -- tl-calls 30 --size 100
+	expect_status 0
+	expect_every events "$head_re"'vfs_read\(file->f_path\.dentry->d_name\.name="zero", count=100\) = 100 '"$took\$"
+	expect_is "lines" "$(lines events .)" 30
+	expect_sums
+	trace -o events 'read_zero()' 'kprobe:read_zero(iocb)' -- tl-calls 3
+	expect_status 2
+	expect_in err 'there is no parameter iocb'
+	trace -o events 'read_zero()' 'kretprobe:read_zero() = $retval:x' -- tl-calls 3
+	expect_is "calls" "$(lines events "$head_re"'read_zero\(\) = 6969 '"$took\$")" 3
+	expect_is "returns" "$(lines events "$head_re"'read_zero\(\) = 0x1b39$')" 3
+}
+t "a list says what is recorded, or nothing" listed
+
+inode() {
+	local number
+	echo text >"a file"
+	number=$(stat -c %i "a file")
+	trace -o events "vfs_open(path->dentry->d_inode->i_ino:u, path->dentry->d_name.len, path->dentry->d_iname[0:3], file->f_flags:x) if path->dentry->d_inode->i_ino == $number" -- cat "a file"
+	expect_status 0
+	expect_is "lines" "$(lines events .)" 1
+	expect_in events "i_ino=$number, path->dentry->d_name\\.len=6, path->dentry->d_iname\\[0:3\\]=\"a f\", file->f_flags=0x8[0-9]*\\) = 0 "
+}
+t "members of what members lead to, unions and slices: a file's own number" inode
+
+builtins() {
+	trace -o events 'read_zero($pid, $tid, $comm, $uid, $cpu, $caller, %rdx, $arg3)' -- tl-calls 20
+	expect_every events '\(\$pid=([0-9]+), \$tid=\1, \$comm="tl-calls", \$uid=0, \$cpu=[0-9]+, \$caller='"$hex"', %rdx=0x1b39, \$arg3=6969\) = 6969'
+	# The head says the same.
+	expect_is "lines with another pid or CPU than their heads say" "$(sed -E 's/^.*-([0-9]+) +\[0*([0-9]+)\].*pid=([0-9]+), .*cpu=([0-9]+), .*$/\1 \2 \3 \4/' events |
+		awk '$1 != $3 || $2 != $4' | wc -l)" 0
+	# vfs_read() calls it, or what that calls.
+	local caller start
+	caller=$(sed -nE '1s/.*caller=(0x[0-9a-f]+).*/\1/p' events)
+	start=0x$(grep -E ' [tT] vfs_read$' /proc/kallsyms | cut -d' ' -f1)
+	[ $((caller - start)) -gt 0 ] && [ $((caller - start)) -lt 2048 ] ||
+		fail "the caller $caller is not in vfs_read, which begins at $start"
+	trace --user nobody -o events 'read_zero(uid)' -- tl-calls 2
+	expect_every events 'read_zero\(uid=65534\)'
+}
+t "what is known of the task, the caller, registers" builtins
+
+user_memory() {
+	local sin='((struct sockaddr_in *)uservaddr)'
+	ifconfig lo 127.0.0.1 up 2>/dev/null
+	trace -o events "__sys_connect($sin->sin_family, $sin->sin_port:be16, $sin->sin_addr:ip4, uservaddr:hex[8])" -- nc 127.0.0.1 4321
+	expect_in events 'sin_family=2, .*sin_port=4321, .*sin_addr=127\.0\.0\.1, uservaddr=020010e17f000001\) = -111 ECONNREFUSED'
+	trace -o events "__sys_connect if $sin->sin_port:be16 == 4321" -- true
+	expect_status 2
+	trace -o events '__sys_connect(*(struct sockaddr_in *)uservaddr)' -- nc 127.0.0.1 4321
+	expect_in events 'sin_family=2, '
+}
+t "a structure in the task's memory, as what it is cast to" user_memory
+
+faults() {
+	trace -o events 'read_zero(((struct file *)0x10)->f_flags, count, (char *)0x20, ((struct file *)$arg3)->f_path.dentry)' -- tl-calls 3
+	expect_status 2
+	trace -o events 'read_zero(((struct file *)count)->f_flags, count, (char *)count, ((struct file *)count)->f_path.dentry->d_iname)' -- tl-calls 3
+	expect_every events 'f_flags=\(fault\), count=6969, \(char \*\)count=\(fault\), .*d_iname=\(fault\)\) = 6969'
+	expect_is "lines" "$(lines events .)" 3
+	trace --json -o events 'read_zero(((struct file *)count)->f_flags, count)' -- tl-calls 1
+	expect_in events '"args":\{"\(\(struct file \*\)count\)->f_flags":\{"status":"fault"\},"count":6969\}'
+}
+t "what can't be read is shown as that" faults
+
+structures() {
+	trace -o events 'vfs_read(*file, file->f_path) = $retval if count == 77' -- tl-calls 2 --size 77
+	expect_status 0
+	expect_is "lines" "$(lines events .)" 2
+	expect_every events 'file->f_inode='"$hex"', .*file->f_flags=[0-9]+, .*file->f_path\.dentry='"$hex"'.*\) = 77'
+	trace -o events 'vfs_open(*path->dentry) = $retval' -- tl-calls 1
+	expect_in events 'path->dentry->d_iname="zero"'
+}
+t "a whole structure is its members" structures
+
+conditions() {
+	local readers='tl-calls 30 --size 100; tl-calls 20 --size 5000'
+	counted() { # COUNT PROBE
+		trace -o events "$2" -- sh -c "$readers"
+		expect_status 0
+		expect_is "lines of '$2'" "$(lines events .)" "$1"
+		expect_sums
+	}
+	counted 20 'vfs_read(count) if count > 4KiB && comm == "tl-calls" && count == 5000'
+	counted 30 'read_zero if count == 100 && $comm == "tl-calls"'
+	counted 0 'read_zero if comm != "tl-calls"'
+	counted 30 'read_zero(count) /count < 10000 div 4 && (count & 4) != 0/'
+	counted 20 'read_zero(count) /count >= 10000 / 2/'
+	counted 50 'read_zero(count) if $retval == count'
+	counted 20 'read_zero(count) if $retval > 1KiB || count == 5000'
+	counted 50 "read_zero if $name == \"zero\" && file->f_path.dentry->d_iname == \"zero\""
+	counted 0 "read_zero if $name == \"zeroes\""
+	counted 50 'read_zero if file->f_pos >= 0'
+	counted 0 'read_zero if ((struct file *)count)->f_flags == 0'
+	counted 0 'read_zero if ((struct file *)count)->f_flags != 0'
+	trace -o events 'hrtimer_nanosleep(mode) if mode == HRTIMER_MODE_REL' -- usleep 2000
+	expect_every events 'hrtimer_nanosleep\(mode=HRTIMER_MODE_REL\)'
+}
+t "conditions on the same expressions" conditions
+
+reported() {
+	timeout -s KILL 60 trapline record -o rec "vfs_read($name, count:x, \$comm) if count == 6969" -- tl-calls 3 >out 2>err </dev/null
+	timeout -s KILL 60 trapline report rec >events 2>told
+	expect_every events 'vfs_read\(file->f_path\.dentry->d_name\.name="zero", count=0x1b39, \$comm="tl-calls"\) = 6969'
+	timeout -s KILL 60 trapline report --csv rec >events 2>told
+	expect_in events ',kind,file->f_path\.dentry->d_name\.name,count,\$comm,text,return,'
+	expect_in events ',vfs_read,call,zero,0x1b39,tl-calls,,6969,,[0-9]+$'
+	timeout -s KILL 60 trapline report --json rec >events 2>told
+	tl-json event return <events >fields || fail "not JSON: $(cat fields)"
+	expect_in events '"args":\{"file->f_path.dentry->d_name.name":"zero","count":"0x1b39","\$comm":"tl-calls"\}'
+	grep -a -q '_file__f_path_dentry__d_name_name;' rec/metadata || fail "the metadata has no such field"
+}
+t "a recording keeps the expressions for names" reported
+
+mistakes() {
+	refused 2 'struct file has no member f_dentry' 'it has f_' 'vfs_read(file->f_dentry)'
+	expect_is "the caret" "$(grep -n '^ *^$' err)" "3:$(printf '%*s' $((4 + 15)) '')^"
+	refused 2 'there is no parameter cuont' 'the parameters are count' 'vfs_read(cuont)'
+	refused 2 "a member's name is expected behind '->'" 'single quotes' 'vfs_read(file->)'
+	refused 2 "a value is expected here" 'single quotes' 'vfs_read(count) = '
+	refused 2 "' ' is not expected here" 'FUNC' 'vfs_read (count)'
+	refused 2 "there is no type fle" 'u32' 'vfs_read(((struct fle *)buf)->f_pos)'
+	refused 125 "there is no function vfs_reda" 'did you mean vfs_read' 'vfs_reda(count)'
+	refused 2 "there is no file to be had" 'no parameters are known' 'trapline:tl_device_mmap(file)'
+}
+t "a mistake in a list: a caret shows where, and a way out" mistakes
+
+untyped() {
+	trace -d 1 -o events 'kprobe:trapline:tl_device_poll($arg1, ((struct file *)$arg1)->f_flags:x, pid)'
+	expect_status 0
+	expect_in err 'no types, arguments are raw, of tl_device_poll$'
+}
+t "a function without types: casts to the kernel's" untyped

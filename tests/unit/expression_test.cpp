@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a PROBE's list asks for: the fields that it makes, the values that they have, and what is
+// refused, with the caret's place and the way out.
+#include "typed_fixture.h"
+
+#include "util/error.h"
+
+namespace {
+
+constexpr __u64 at = 0xffff888000020000; // structures that tests make
+
+// struct inner { unsigned int a; int b; char text[8]; const char *name; };            24 bytes
+// struct outer { struct inner in; struct inner *to; u8 mac[6]; short numbers[3];
+//                union { unsigned long whole; unsigned int half; };
+//                unsigned int low:3, signed_:5 (int); enum mode mode; void *nothing; } 72 bytes
+class Lists : public TypedCompile {
+protected:
+    Lists() {
+        btf* b = made.get();
+        mode = btf__add_enum(b, "mode", 4);
+        btf__add_enum_value(b, "OFF", 0);
+        btf__add_enum_value(b, "ON", 7);
+        const int text8 = btf__add_array(b, made.int_, made.char_, 8);
+        inner = btf__add_struct(b, "inner", 24);
+        btf__add_field(b, "a", made.unsigned_, 0, 0);
+        btf__add_field(b, "b", made.int_, 32, 0);
+        btf__add_field(b, "text", text8, 64, 0);
+        btf__add_field(b, "name", made.text, 128, 0);
+        const int inner_pointer = made.pointer(inner);
+        const int bytes6 = btf__add_array(b, made.int_, made.u8, 6);
+        const int shorts3 = btf__add_array(b, made.int_, made.short_, 3);
+        const int anything = made.pointer(0);
+        const int both = btf__add_union(b, nullptr, 8);
+        btf__add_field(b, "whole", made.unsigned_long, 0, 0);
+        btf__add_field(b, "half", made.unsigned_, 0, 0);
+        outer = btf__add_struct(b, "outer", 72);
+        btf__add_field(b, "in", inner, 0, 0);
+        btf__add_field(b, "to", inner_pointer, 192, 0);
+        btf__add_field(b, "mac", bytes6, 256, 0);
+        btf__add_field(b, "numbers", shorts3, 304, 0);
+        btf__add_field(b, nullptr, both, 384, 0);
+        btf__add_field(b, "low", made.unsigned_, 448, 3);
+        btf__add_field(b, "high", made.int_, 451, 5);
+        btf__add_field(b, "mode", mode, 480, 0);
+        btf__add_field(b, "nothing", anything, 512, 0);
+        outer_pointer = made.pointer(outer);
+    }
+
+    void SetUp() override {
+        TypedCompile::SetUp();
+        const __u32 a = 0x80000001;
+        const __u32 b = static_cast<__u32>(-5);
+        mock.kernel.store(at, &a, 4);
+        mock.kernel.store(at + 4, &b, 4);
+        mock.kernel.store(at + 8, "full8ch.", 8);
+        mock.kernel.store_u64(at + 16, at + 0x200);
+        mock.kernel.store_u64(at + 24, at + 0x100);
+        mock.kernel.store(at + 32, "\x02\x42\xac\x11\x00\x02", 6);
+        mock.kernel.store(at + 38, "\x01\x00\xfe\xff\x03\x00", 6);
+        mock.kernel.store_u64(at + 48, 0x1122334455667788);
+        mock.kernel.store(at + 56, "\xed\0\0\0\x07\0\0\0", 8); // low 5, high -3
+        mock.kernel.store_u64(at + 64, 0);
+        // The inner one that it leads to.
+        const __u32 a2 = 77;
+        mock.kernel.store(at + 0x100, &a2, 4);
+        mock.kernel.store(at + 0x108, std::string("ab\0xxxxx", 8));
+        mock.kernel.store(at + 0x200, std::string("a name\0", 7));
+        mock.kernel.store(at + 0x110, std::string(8, '\0'));
+    }
+
+    CompiledProbe list(const std::string& list, const std::string& place = "f") {
+        return compile(place + list, outer_pointer,
+                       {{"o", outer_pointer}, {"n", made.int_}, {"buf", made.buffer}, {"m", mode}});
+    }
+
+    FieldValues values(const std::string& text, __u64 n = 0, __u64 buf = 0) {
+        return run(list(text), {at, n, buf, 7}, at);
+    }
+
+    // "why @ column | hint"
+    std::string refusal(const std::string& text, const std::string& place = "f") {
+        try {
+            list(text, place);
+        } catch (const UsageError& error) {
+            const std::string what = error.what();
+            const std::size_t first = what.find('\n');
+            const std::size_t second = what.find('\n', first + 1);
+            if (first == std::string::npos)
+                return what;
+            EXPECT_EQ(what.substr(first + 5, second - first - 5), place + text);
+            return what.substr(11, first - 11) + " @ " +
+                   std::to_string(what.size() - 1 - second - 1 - 4 - place.size()) + " | " +
+                   error.hint();
+        }
+        return "accepted";
+    }
+
+    int mode = 0;
+    int inner = 0;
+    int outer = 0;
+    int outer_pointer = 0;
+};
+
+TEST_F(Lists, PickWhatIsRecorded) {
+    EXPECT_EQ(described(list("()").layout.entry_fields), "");
+    EXPECT_EQ(described(list("()").layout.return_fields), "return:pointer:8");
+    EXPECT_EQ(described(list("(n)").layout.entry_fields), "n:signed:4");
+    EXPECT_EQ(described(list("( m , n )").layout.entry_fields), "m:enum:4 n:signed:4");
+    EXPECT_TRUE(list("(n)").layout.named);
+    EXPECT_EQ(values("(n)", 0x77fffffffe).entry[0].number, -__u64{2});
+}
+
+TEST_F(Lists, MembersOfMembers) {
+    const CompiledProbe probe = list("(o->in.a, o->in.b, o->to->a, o->whole, o->half, o->mode)");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "o->in.a:unsigned:4 o->in.b:signed:4 o->to->a:unsigned:4 o->whole:hex:8 "
+              "o->half:unsigned:4 o->mode:enum:4 faults:faults");
+    const FieldValues v = run(probe, {at});
+    EXPECT_EQ(v.entry[0].number, 0x80000001U);
+    EXPECT_EQ(v.entry[1].number, -__u64{5});
+    EXPECT_EQ(v.entry[2].number, 77U);
+    EXPECT_EQ(v.entry[3].number, 0x1122334455667788U);
+    EXPECT_EQ(v.entry[4].number, 0x55667788U);
+    EXPECT_EQ(v.entry[5].number, 7U);
+}
+
+TEST_F(Lists, BitfieldsWithTheirSign) {
+    const CompiledProbe probe = list("(o->low, o->high)");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "o->low:unsigned:4 o->high:signed:4 faults:faults");
+    const FieldValues v = run(probe, {at});
+    EXPECT_EQ(v.entry[0].number, 5U); // 0xed = 11101 101
+    EXPECT_EQ(v.entry[1].number, -__u64{3});
+}
+
+TEST_F(Lists, TextIsText) {
+    const CompiledProbe probe = list("(o->in.name, o->in.text, o->to->text, o->to->name, buf)");
+    EXPECT_EQ(
+        described(probe.layout.entry_fields),
+        "o->in.name:string o->in.text:string o->to->text:string o->to->name:string buf:string");
+    mock.user.store(user_text, std::string("user\0", 5));
+    const FieldValues v = run(probe, {at, 0, user_text});
+    EXPECT_EQ(v.entry[0].text, "a name");
+    EXPECT_EQ(v.entry[1].text, "full8ch.");
+    EXPECT_EQ(v.entry[1].state, FieldValue::State::whole) << "it is as long as it can be";
+    EXPECT_EQ(v.entry[2].text, "ab");
+    EXPECT_EQ(v.entry[3].state, FieldValue::State::null);
+    EXPECT_EQ(v.entry[4].text, "user");
+}
+
+TEST_F(Lists, ArraysElementsAndSlices) {
+    FieldValues v = run(list("(o->numbers)"), {at});
+    ASSERT_EQ(v.entry.size(), 4U);
+    EXPECT_EQ(v.entry[0].number, 1U);
+    EXPECT_EQ(v.entry[1].number, -__u64{2});
+    EXPECT_EQ(v.entry[2].number, 3U);
+    const CompiledProbe slice = list("(o->numbers[1:3], o->mac, o->mac[1:3], o->in.text[2:5])");
+    EXPECT_EQ(described(slice.layout.entry_fields),
+              "o->numbers[1]:signed:2 o->numbers[2]:signed:2 o->mac:bytes o->mac[1:3]:bytes "
+              "o->in.text[2:5]:string faults:faults");
+    v = run(slice, {at});
+    EXPECT_EQ(v.entry[0].number, -__u64{2});
+    EXPECT_EQ(v.entry[2].text, std::string("\x02\x42\xac\x11\x00\x02", 6));
+    EXPECT_EQ(v.entry[3].text, "\x42\xac");
+    EXPECT_EQ(v.entry[4].text, "ll8");
+    // Of a pointer too.
+    v = run(list("(o->to[0].a, (&o->in)[0].b, *o->numbers, *(o->numbers + 1))"), {at});
+    EXPECT_EQ(v.entry[0].number, 77U);
+    EXPECT_EQ(v.entry[1].number, -__u64{5});
+    EXPECT_EQ(v.entry[2].number, 1U);
+    EXPECT_EQ(v.entry[3].number, -__u64{2});
+}
+
+TEST_F(Lists, AddressesAndArithmetic) {
+    const CompiledProbe probe = list("(&o->in.b, o->to + 1, n + 5, n & 3, n << 1, n >> 1, o - 1)");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "&o->in.b:pointer:8 o->to + 1:pointer:8 n + 5:signed:4 n & 3:signed:4 "
+              "n << 1:signed:4 n >> 1:signed:4 o - 1:pointer:8 faults:faults");
+    const FieldValues v = run(probe, {at, 0x55fffffffaULL});
+    EXPECT_EQ(v.entry[0].number, at + 4);
+    EXPECT_EQ(v.entry[1].number, at + 0x100 + 24);
+    EXPECT_EQ(v.entry[2].number, -__u64{1});
+    EXPECT_EQ(v.entry[3].number, 2U);
+    EXPECT_EQ(v.entry[4].number, -__u64{12});
+    EXPECT_EQ(v.entry[5].number, -__u64{3});
+    EXPECT_EQ(v.entry[6].number, at - 72);
+}
+
+TEST_F(Lists, Casts) {
+    const CompiledProbe probe =
+        list("(((struct inner *)buf)->a, (unsigned char)n, (u8)n, (long)n, (unsigned long)o->to, "
+             "((struct inner *)o->nothing)->b, (enum mode)n, ((struct inner *)%rdi)->b)");
+    EXPECT_EQ(
+        described(probe.layout.entry_fields),
+        "((struct inner *)buf)->a:unsigned:4 (unsigned char)n:unsigned:1 (u8)n:unsigned:1 "
+        "(long)n:signed:8 (unsigned long)o->to:hex:8 ((struct inner *)o->nothing)->b:signed:4 "
+        "(enum mode)n:enum:4 ((struct inner *)%rdi)->b:signed:4 faults:faults");
+    const FieldValues v = run(probe, {at, 0xfffffffe, at}, 0, 0);
+    EXPECT_EQ(v.entry[0].number, 0x80000001U);
+    EXPECT_EQ(v.entry[1].number, 0xfeU);
+    EXPECT_EQ(v.entry[3].number, -__u64{2});
+    EXPECT_EQ(v.entry[4].number, at + 0x100);
+    EXPECT_EQ(v.entry[5].state, FieldValue::State::number_fault) << "a null pointer";
+    EXPECT_EQ(v.entry[6].number, 0xfffffffeU);
+}
+
+TEST_F(Lists, WhatCannotBeReadIsAFault) {
+    const CompiledProbe probe = list("(o->in.a, n, o->to->a, o->in.text, o->mac)");
+    const FieldValues v = run(probe, {0xffff888012340000, 3});
+    EXPECT_EQ(v.entry[0].state, FieldValue::State::number_fault);
+    EXPECT_EQ(v.entry[1].number, 3U);
+    EXPECT_EQ(v.entry[1].state, FieldValue::State::number);
+    EXPECT_EQ(v.entry[2].state, FieldValue::State::number_fault);
+    EXPECT_EQ(v.entry[3].state, FieldValue::State::fault);
+    EXPECT_EQ(v.entry[4].state, FieldValue::State::fault);
+}
+
+TEST_F(Lists, Formats) {
+    const CompiledProbe probe =
+        list("(n:x, n:u, n:d, n:c, n:errno, o->in.a:be32, o->half:be16, o->in.a:ip4, o->mac:mac, "
+             "o->in.name:x, buf:hex[3], o->in:hex, buf:ip6, buf:str[4], o->in.text:str, buf:ustr)");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "n:hex:4 n:u:unsigned:4 n:d:signed:4 n:c:char:1 n:errno:errno:4 o->in.a:unsigned:4 "
+              "o->half:unsigned:2 o->in.a:ip4:ip4:4 o->mac:bytes o->in.name:hex:8 buf:bytes "
+              "o->in:bytes buf:ip6:bytes buf:str[4]:string o->in.text:string buf:ustr:string "
+              "faults:faults");
+    mock.user.store(user_text, std::string("0123456789abcdef", 16) + '\0');
+    const FieldValues v = run(probe, {at, -__u64{2}, user_text});
+    EXPECT_EQ(v.entry[0].number, 0xfffffffeU);
+    EXPECT_EQ(v.entry[1].number, 0xfffffffeU);
+    EXPECT_EQ(v.entry[2].number, -__u64{2});
+    EXPECT_EQ(v.entry[3].number, 0xfeU);
+    EXPECT_EQ(v.entry[4].number, -__u64{2});
+    EXPECT_EQ(v.entry[5].number, 0x01000080U);
+    EXPECT_EQ(v.entry[6].number, 0x8877U);
+    EXPECT_EQ(v.entry[7].number, 0x80000001U);
+    EXPECT_EQ(v.entry[8].text.size(), 6U);
+    EXPECT_EQ(v.entry[9].number, at + 0x200);
+    EXPECT_EQ(v.entry[10].text, "012");
+    EXPECT_EQ(v.entry[11].text.size(), 24U);
+    EXPECT_EQ(v.entry[12].text, "0123456789abcdef");
+    EXPECT_EQ(v.entry[13].text, "0123");
+    EXPECT_EQ(v.entry[13].state, FieldValue::State::cut);
+    EXPECT_EQ(v.entry[14].text, "full8ch.");
+    EXPECT_EQ(v.entry[15].text, "0123456789abcdef");
+}
+
+TEST_F(Lists, Builtins) {
+    mock.task = {11, 12, 13, 2, at + 0x300};
+    mock.kernel.store(at + 0x300, std::string("a comm\0.........", 16));
+    const CompiledProbe probe = list("($pid, $tid, $uid, $cpu, $comm, $arg2, pid, comm, $arg2:x)");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "$pid:unsigned:4 $tid:unsigned:4 $uid:unsigned:4 $cpu:unsigned:4 $comm:string "
+              "$arg2:signed:4 pid:unsigned:4 comm:string $arg2:x:hex:4");
+    const FieldValues v = run(probe, {at, 0x7700000005});
+    EXPECT_EQ(v.entry[0].number, 11U);
+    EXPECT_EQ(v.entry[1].number, 12U);
+    EXPECT_EQ(v.entry[2].number, 13U);
+    EXPECT_EQ(v.entry[3].number, 2U);
+    EXPECT_EQ(v.entry[4].text, "a comm");
+    EXPECT_EQ(v.entry[5].number, 5U);
+    EXPECT_EQ(described(list("($caller, $stack2, $arg9, %rdi)").layout.entry_fields),
+              "$caller:pointer:8 $stack2:raw:8 $arg9:raw:8 %rdi:raw:8 faults:faults");
+}
+
+// A parameter is meant where it has a builtin's name; the '$' is always the builtin.
+TEST_F(Lists, AParameterComesBeforeABuiltin) {
+    mock.task = {11, 12, 13, 2, 0};
+    const CompiledProbe probe = compile("f(pid, $pid)", 0, {{"pid", made.long_}});
+    EXPECT_EQ(described(probe.layout.entry_fields), "pid:signed:8 $pid:unsigned:4");
+    EXPECT_EQ(run(probe, {5}).entry[0].number, 5U);
+    EXPECT_EQ(run(probe, {5}).entry[1].number, 11U);
+}
+
+TEST_F(Lists, OfTheReturn) {
+    const CompiledProbe probe = list("(n) = $retval->in.b");
+    EXPECT_EQ(described(probe.layout.entry_fields), "n:signed:4");
+    EXPECT_EQ(described(probe.layout.return_fields), "$retval->in.b:signed:4 faults:faults");
+    EXPECT_EQ(run(probe, {at, 3}, at).ret[0].number, -__u64{5});
+    EXPECT_EQ(run(probe, {at, 3}, 0).ret[0].state, FieldValue::State::number_fault);
+    EXPECT_EQ(described(list("() = $ret").layout.return_fields), "return:pointer:8");
+    EXPECT_EQ(described(list("() = ret:u").layout.return_fields), "return:unsigned:8");
+    const CompiledProbe ret = list("() = $retval->in.name", "kretprobe:f");
+    EXPECT_TRUE(ret.entry.empty());
+    EXPECT_EQ(described(ret.layout.return_fields), "$retval->in.name:string");
+}
+
+TEST_F(Lists, AWholeStructureIsItsMembers) {
+    const CompiledProbe probe = list("(*o->to, o->in)");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "o->to->a:unsigned:4 o->to->b:signed:4 o->to->text:string o->to->name:string "
+              "o->in.a:unsigned:4 o->in.b:signed:4 o->in.text:string o->in.name:string "
+              "faults:faults");
+    EXPECT_EQ(run(probe, {at}).entry[0].number, 77U);
+    EXPECT_EQ(run(probe, {at}).entry[4].number, 0x80000001U);
+    EXPECT_EQ(described(list("(*o)").layout.entry_fields),
+              "o->to:pointer:8 o->whole:hex:8 o->half:unsigned:4 o->low:unsigned:4 "
+              "o->high:signed:4 o->mode:enum:4 o->nothing:pointer:8 faults:faults");
+}
+
+TEST_F(Lists, StructuresInRegisters) {
+    const int two = made.structure("two", {{"a", made.long_}, {"b", made.int_}}, 16);
+    const CompiledProbe probe = compile("f(t.a, t.b, n)", 0, {{"t", two}, {"n", made.int_}});
+    EXPECT_EQ(described(probe.layout.entry_fields), "t.a:signed:8 t.b:signed:4 n:signed:4");
+    const FieldValues v = run(probe, {5, 0x99fffffffe, 7});
+    EXPECT_EQ(v.entry[0].number, 5U);
+    EXPECT_EQ(v.entry[1].number, -__u64{2});
+    EXPECT_EQ(v.entry[2].number, 7U);
+}
+
+TEST_F(Lists, AnInstructionsListHasRegisters) {
+    const CompiledProbe probe = list("(%rax:d, ((struct outer *)%rbx)->in.b, $pid)", "f+4");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "%rax:signed:8 ((struct outer *)%rbx)->in.b:signed:4 $pid:unsigned:4 faults:faults");
+    EXPECT_TRUE(probe.layout.named);
+    EXPECT_FALSE(probe.layout.at_entry);
+}
+
+// What many fields have in common is loaded once.
+TEST_F(Lists, LoadsAreShared) {
+    const CompiledProbe probe = list("(o->to->a, o->to->b, o->in.a)");
+    std::size_t loads = 0;
+    for (const tl_insn& insn : probe.entry)
+        loads += insn.op == TL_OP_ARG || insn.op == TL_OP_LOAD;
+    EXPECT_EQ(loads, 1U + 1 + 2 + 1);
+    // Also with more of them than slots.
+    std::string many;
+    for (int i = 0; i < 20; i++)
+        many += std::string(many.empty() ? "(" : ", ") + "o->to[" + std::to_string(i) + "].a:x";
+    const FieldValues v = run(list(many + ", o->in.b, n)"), {at, 9});
+    EXPECT_EQ(v.entry[0].number, 77U);
+    EXPECT_EQ(v.entry[20].number, -__u64{5});
+    EXPECT_EQ(v.entry[21].number, 9U);
+}
+
+TEST_F(Lists, Conditions) {
+    const auto records = [&](const std::string& text) {
+        values(text, 5, user_text);
+        return !rejected_;
+    };
+    mock.task = {11, 12, 13, 2, at + 0x300};
+    mock.kernel.store(at + 0x300, std::string("dd\0.............", 16));
+    mock.user.store(user_text, std::string("/etc/passwd\0", 12));
+    EXPECT_TRUE(records("(n) if n == 5"));
+    EXPECT_FALSE(records("(n) if n > 5"));
+    EXPECT_TRUE(records(" if n == 2 + 3 && n < 4KiB - 1"));
+    EXPECT_TRUE(records(" if n >= 0 && !(n < 0)")) << "n is signed";
+    EXPECT_TRUE(records(" if o->in.b == -5 && o->in.b < 0"));
+    EXPECT_TRUE(records(" if o->in.a > 0x80000000"));
+    EXPECT_FALSE(records(" if o->to->a != 77"));
+    EXPECT_TRUE(records(" /o->to->a == 154 div 2 && o->to->a == 154 / 2/"));
+    EXPECT_TRUE(records(" if (n & 4) != 0 && (n & 2) == 0 && (n + 1) == 6 && n << 2 == 20"));
+    EXPECT_TRUE(records(" if m == ON && o->mode != OFF"));
+    EXPECT_TRUE(records(" if o->nothing == NULL && o->to != NULL"));
+    EXPECT_TRUE(records(" if comm == \"dd\" && $comm != \"d\" && \"ddd\" != $comm"));
+    EXPECT_FALSE(records(" if comm == \"cat\""));
+    EXPECT_TRUE(records(" if buf == \"/etc/passwd\" && buf != \"/etc/passw\""));
+    EXPECT_TRUE(records(" if o->in.text == \"full8ch.\" && o->to->text == \"ab\""));
+    EXPECT_TRUE(records(" if o->in.text != \"full8ch.x\""));
+    EXPECT_TRUE(records(" if pid == 11 && $tid == 12 && uid == 13 && $cpu == 2"));
+    EXPECT_TRUE(records(" if $retval->in.b == -5"));
+    EXPECT_FALSE(records(" if $retval->in.b == -5 && n == 6"));
+    // What was kept of the entry, at the return.
+    EXPECT_TRUE(records(" if $retval == 0 || n == 5"));
+    EXPECT_TRUE(records("(n) if $retval == 0 || n == 5"));
+    EXPECT_TRUE(records("(m, n) if $retval == 0 || n + 1 == 6"));
+    EXPECT_FALSE(records("(m, n) if $retval == 0 || n + 1 == 7"));
+    EXPECT_TRUE(records("(n:x) if $retval == 0 || n == 5"));
+    // What can't be read is neither so nor not.
+    EXPECT_FALSE(records(" if ((struct inner *)o->nothing)->b == 0"));
+    EXPECT_FALSE(records(" if ((struct inner *)o->nothing)->b != 0"));
+    EXPECT_FALSE(records(" if o->to->name == \"\""));
+    EXPECT_FALSE(records(" if o->to->name != \"\""));
+}
+
+TEST_F(Lists, RefusedWithACaretAndAWayOut) {
+    const std::pair<const char*, const char*> cases[] = {
+        // Syntax.
+        {"(", "a value is expected here @ 1 | "},
+        {"(,)", "a value is expected here @ 1 | inside double quotes"},
+        {"(n,)", "a value is expected here @ 3 | inside double quotes"},
+        {"(n", "',' or ')' is expected here @ 2 | "},
+        {"(n m)", "',' or ')' is expected here @ 3 | "},
+        {"(n) m", "'=', ' if CONDITION' or the end is expected here @ 4 | "},
+        {"(n)if n == 1", "'=', ' if CONDITION' or the end is expected here @ 3 | "},
+        {"(n) =", "a value is expected here @ 5 | inside double quotes"},
+        {"(n == 1)", "a comparison is no value to be recorded @ 3 | a condition stands behind"},
+        {"(o->)", "a member's name is expected behind '->' @ 4 | inside double quotes"},
+        {"(o->in.)", "a member's name is expected behind '.' @ 7 | inside double quotes"},
+        {"(o->$pid)", "a member's name is expected behind '->' @ 4 | "},
+        {"(o->numbers[)", "a value is expected here @ 12 | "},
+        {"(o->numbers[n])", "in brackets a number is expected @ 12 | "},
+        {"(o->numbers[1)", "']' is expected here @ 13 | "},
+        {"(o->numbers[2:1])", "a slice [a:b] has the elements a to b - 1 @ 14 | "},
+        {"(n:)", "a format is expected behind ':' @ 3 | formats are :x"},
+        {"(n:q)", "there is no format q @ 3 | formats are :x"},
+        {"(n:hex[0])", "1 to 1024 bytes can be recorded @ 7 | "},
+        {"(n:hex[1025])", "1 to 1024 bytes can be recorded @ 7 | "},
+        {"(n:hex[4)", "']' is expected here @ 8 | "},
+        {"((struct)n)", "a type's name is expected here @ 8 | "},
+        {"((unsigned float)n)", "'unsigned float' is no type @ 2 | "},
+        {"((struct inner *n)", "')' is expected behind the type @ 16 | "},
+        {"(5)", "a number is always the same @ 1 | "},
+        {"(\"x\")", "a text can only be compared with @ 1 | "},
+        {"(n + m)", "behind '+' a number is expected @ 3 | "},
+        // Names.
+        {"(p)", "there is no parameter p @ 1 | the parameters are o, n, m, buf"},
+        {"(o->imn)", "struct outer has no member imn @ 4 | it has in, "},
+        {"(o->in.txt)", "struct inner has no member txt @ 7 | it has text, "},
+        {"($pidd)", "there is no $pidd @ 1 | did you mean $pid?"},
+        {"((struct iner *)buf)", "there is no type iner @ 9 | "},
+        {"((inner *)buf)", "there is no type inner @ 2 | did you mean struct inner?"},
+        // Types.
+        {"(o.in)", "o is a pointer @ 3 | o->in"},
+        {"(o->in->a)", "o->in is a structure, no pointer to one @ 8 | o->in.a"},
+        {"(n->a)", "n is no pointer, but int @ 1 | "},
+        {"(n.a)", "n has no members: it is int @ 3 | "},
+        {"(*n)", "n is no pointer, but int @ 2 | "},
+        {"(*o->nothing)",
+         "o->nothing is a void *: what it points to isn't known @ 2 | say it: (struct"},
+        {"(%rdi->a)", "what %rdi points to isn't known @ 1 | say it: (struct file *)%rdi"},
+        {"(o->numbers[3])", "o->numbers has 3 elements @ 11 | "},
+        {"(o->numbers[-1])", "o->numbers has 3 elements @ 11 | "},
+        {"(o->numbers[1:4])", "o->numbers has 3 elements @ 11 | "},
+        {"(&n)", "n has no address: it lies in no memory @ 1 | "},
+        {"(&o->low)", "o->low has no address: it is a bitfield @ 1 | "},
+        {"(o->in:x)", "o->in is no number, but struct inner @ 4 | name a member: a, b, text, name"},
+        {"((struct inner)n)",
+         "nothing can be made struct inner @ 9 | a pointer to it can: (struct inner *)n"},
+        {"(n:mac)", "n is no address, and lies in no memory @ 1 | "},
+        {"(%rdi:hex)", "how many bytes isn't known @ 6 | say it: :hex[16]"},
+        {"(n, n)", "n is in the list already @ 4 | "},
+        {"(o->numbers[1], o->numbers)", "o->numbers[1] is in the list already @ 16 | "},
+        {"(n:x, n:x, n:x)", "n:x is in the list already @ 11 | "},
+        // Where.
+        {"($retval)",
+         "the list is of what is known at the entry @ 1 | the return value stands behind it"},
+        {"($duration)", "the duration isn't known at the entry @ 1 | "},
+        {"() = n", "behind '=' $retval is expected @ 5 | "},
+        // Conditions.
+        {" if n == \"x\"", "n is no text @ 4 | if it is a text's address, say so: (char *)n"},
+        {" if comm < \"x\"", "texts are compared with == and != only @ 11 | "},
+        {" if comm == 5", "$comm is no number @ 4 | "},
+        {" if m == OON", "enum mode has no value OON @ 9 | it has ON, OFF"},
+        {" if n == foo", "there is no parameter foo @ 9 | "},
+        {" if $retval == 0 || o->in.b == 1",
+         "o->in.b isn't kept until the return, where this is tested @ 20 | "},
+        {"(m) if $retval == 0 || n == 1",
+         "n isn't kept until the return, where this is tested @ 23 | numbers in the list are"},
+    };
+    for (const auto& [text, expected] : cases)
+        EXPECT_EQ(refusal(text).substr(0, std::string(expected).size()), expected)
+            << text << ": " << refusal(text);
+    EXPECT_EQ(refusal("(n) = $retval", "kprobe:f"),
+              "an entry probe sees no return @ 6 | trace the call: without kprobe:, +OFFSET and "
+              "--entry");
+    EXPECT_TRUE(refusal("(n)", "kretprobe:f")
+                    .starts_with("a return probe sees no entry, so there is no n @ 1 | "));
+    EXPECT_TRUE(refusal("($pid)", "kretprobe:f")
+                    .starts_with("a return probe sees no entry, so its list is empty @ 1 | "));
+    EXPECT_TRUE(refusal("(n)", "f+4").starts_with("inside a function n may be anywhere @ 1 | "));
+}
+
+TEST_F(Lists, LengthIsBounded) {
+    std::string deep = "(o";
+    for (int i = 0; i < 100000; i++)
+        deep += "->to";
+    EXPECT_EQ(refusal(deep + ")").substr(0, 29), "too much inside one another @");
+    EXPECT_EQ(refusal("(" + std::string(100000, '*') + "o)").substr(0, 29),
+              "too much inside one another @");
+    EXPECT_EQ(refusal("(" + std::string(100000, '(') + "o)").substr(0, 29),
+              "too much inside one another @");
+    std::string sum = "(n";
+    for (int i = 0; i < 100000; i++)
+        sum += " + 1";
+    EXPECT_EQ(refusal(sum + ")").substr(0, 29), "too much inside one another @");
+    std::string many = "(n";
+    for (int i = 0; i < 200; i++)
+        many += ", n + " + std::to_string(i);
+    EXPECT_EQ(refusal(many + ")"), "the list is too long: a program has at most 256 instructions");
+    std::string texts = "(buf:str[1024]";
+    for (int i = 0; i < 3; i++)
+        texts += ", buf:str[" + std::to_string(1000 + i) + "]";
+    EXPECT_EQ(refusal(texts + ")"), "the list records up to 4048 bytes, and 4000 are the most");
+}
+
+} // namespace

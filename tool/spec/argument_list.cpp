@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a PROBE says is to be recorded, taken apart.
+#include "spec/argument_list.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "shared/program.h"
+#include "util/escape.h"
+
+namespace trapline {
+
+namespace {
+
+constexpr std::string_view list_hint =
+    "as in 'vfs_read(file->f_path.dentry->d_name.name, count)', or '()' for none";
+
+constexpr std::string_view format_hint =
+    "formats are :x :d :u :c :str :ustr :hex[n] :be16 :be32 :ip4 :ip6 :mac and :errno";
+
+struct FormatName {
+    std::string_view name;
+    Format format;
+};
+
+constexpr std::array format_names = std::to_array<FormatName>({
+    {"x", Format::hex},
+    {"d", Format::signed_},
+    {"u", Format::unsigned_},
+    {"c", Format::character},
+    {"str", Format::text},
+    {"ustr", Format::user_text},
+    {"hex", Format::bytes},
+    {"be16", Format::be16},
+    {"be32", Format::be32},
+    {"ip4", Format::ip4},
+    {"ip6", Format::ip6},
+    {"mac", Format::mac},
+    {"errno", Format::error},
+});
+
+bool has_size(Format format) {
+    return format == Format::text || format == Format::user_text || format == Format::bytes;
+}
+
+class Parser {
+public:
+    explicit Parser(TokenReader& tokens) : tokens_(tokens) {}
+
+    ArgumentList parse() {
+        ArgumentList list;
+        tokens_.take(Token::Kind::open);
+        if (!tokens_.take(Token::Kind::close)) {
+            do
+                list.items.push_back(parse_item());
+            while (tokens_.take(','));
+            if (!tokens_.take(Token::Kind::close))
+                tokens_.fail("',' or ')' is expected here", list_hint);
+        }
+        if (tokens_.take('='))
+            list.result = parse_item();
+        return list;
+    }
+
+private:
+    ListItem parse_item() {
+        ListItem item;
+        item.value = parse_expression(tokens_, true);
+        if (tokens_.token().kind == Token::Kind::relation)
+            tokens_.fail("a comparison is no value to be recorded",
+                         "a condition stands behind the list: 'FUNC(...) if CONDITION'");
+        if (tokens_.take(':'))
+            parse_format(item);
+        return item;
+    }
+
+    void parse_format(ListItem& item) {
+        const Token token = tokens_.token();
+        const auto known =
+            std::find_if(format_names.begin(), format_names.end(),
+                         [&](const FormatName& name) { return name.name == token.text; });
+        if (known == format_names.end())
+            tokens_.fail(token.kind == Token::Kind::name
+                             ? fmt::format("there is no format {}", escaped(token.text))
+                             : "a format is expected behind ':'",
+                         format_hint);
+        item.format = known->format;
+        item.format_position = token.position;
+        std::size_t end = tokens_.take().end();
+        if (has_size(item.format) && tokens_.take('[')) {
+            const Expression size = parse_expression(tokens_, true);
+            if (size.kind != Expression::Kind::number || size.number.bits == 0 ||
+                size.number.bits > TL_STR_MAX)
+                tokens_.fail(size.position,
+                             fmt::format("1 to {} bytes can be recorded", TL_STR_MAX), format_hint);
+            item.size = size.number.bits;
+            end = tokens_.token().end();
+            if (!tokens_.take(']'))
+                tokens_.fail("']' is expected here", format_hint);
+        }
+        item.format_text = tokens_.text().substr(token.position, end - token.position);
+    }
+
+    TokenReader& tokens_;
+};
+
+} // namespace
+
+ArgumentList parse_argument_list(TokenReader& tokens) {
+    return Parser(tokens).parse();
+}
+
+} // namespace trapline

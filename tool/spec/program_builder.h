@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+// Puts a program together: a condition's test, then values and what stores them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "spec/check.h"
+#include "spec/recorded.h"
+
+namespace trapline {
+
+class ProgramBuilder {
+public:
+    // Comes first.
+    void test(const Check& check, std::uint64_t hz);
+
+    void put(const Recorded& recorded);
+
+    // Ends the program; throws UsageError if it is too long or stores too much.
+    std::vector<tl_insn> finish();
+
+    // Of what was put, and last the faults, if anything may have one.
+    std::vector<Field> take_fields() { return std::move(fields_); }
+
+    // The numbers among the fields.
+    std::vector<Kept> take_kept() { return std::move(kept_); }
+
+private:
+    // A slot, and what it holds.
+    struct Held {
+        Chain chain;
+        std::uint8_t slot = 0;
+    };
+
+    std::uint8_t load(const Chain& chain);
+    void keep(const Recorded& recorded);
+
+    std::vector<tl_insn> program_;
+    std::vector<Field> fields_;
+    std::vector<Kept> kept_;
+    std::vector<Held> held_;
+    std::uint8_t next_slot_ = 0;
+    std::optional<std::uint32_t> place_ = 0; // of the next field; none: behind text
+    bool tests_ = false;
+    bool may_fault_ = false;
+};
+
+} // namespace trapline
