@@ -270,6 +270,50 @@ TEST(CtfMetadata, BabeltraceDecodesTheRing) {
 }
 
 // Numbers that are signed, named or small, read by babeltrace2 as they were written.
+TEST(CtfMetadata, WhatListsRecord) {
+    const EventLayout listed{
+        .id = 1,
+        .name = "listed",
+        .kind = TRAPLINE_ENTRY,
+        .at_entry = true,
+        .named = true,
+        .entry_fields = {{"file->f_path.dentry", FieldType::raw, 8, NumberForm::pointer},
+                         {"file.f_path->dentry", FieldType::raw, 4, NumberForm::ip4},
+                         {"$comm", FieldType::string},
+                         {"a[0:3]", FieldType::bytes, 8, NumberForm::hex},
+                         {"e", FieldType::raw, 4, NumberForm::error},
+                         {"c", FieldType::raw, 1, NumberForm::character}},
+        .return_fields = {}};
+    const std::vector<std::byte> bytes = RecordBytes()
+                                             .number(std::uint64_t{0xffff888000000000})
+                                             .number(std::uint32_t{0x0100007f})
+                                             .string(TL_STR_WHOLE, "dd")
+                                             .string(TL_STR_WHOLE, std::string("\x00\xff\x0a", 3))
+                                             .number(std::int32_t{-2})
+                                             .number(std::uint8_t{'a'});
+    Ring ring;
+    ring.put(1000, listed, bytes);
+    ring.put(1001, listed, bytes);
+    ring.finish(1010);
+
+    const TempDir dir;
+    ring.save(dir.path() / "cpu0");
+    TraceDescription description;
+    description.layouts = {listed};
+    description.clock = tsc;
+    std::ofstream(dir.path() / "metadata") << ctf_metadata(description);
+    const std::string out =
+        output_of("babeltrace2 --clock-cycles --no-delta '" + dir.path().string() + "' 2>&1");
+    const std::string line =
+        "listed: { first_event = 0, cpu_id = 0 }, { flags = 0x11, tid = 7 }, { file__f_path_dentry "
+        "= 0xFFFF888000000000, file_f_path__dentry = 0x100007F, _comm = { status = ( \"whole\" : "
+        "container = 0 ), length = 2, text = \"dd\" }, a_0_3_ = { status = ( \"whole\" : container "
+        "= "
+        "0 ), length = 3, bytes = [ [0] = 0x0, [1] = 0xFF, [2] = 0xA ] }, e = -2, c = 97 }\n";
+    EXPECT_TRUE(contains(out, "[00000000000000001000] " + line)) << out;
+    EXPECT_TRUE(contains(out, "[00000000000000001001] " + line)) << out;
+}
+
 TEST(CtfMetadata, TypedNumbers) {
     const auto errors = std::make_shared<const Enumeration>(
         Enumeration{"error", true, {{"BAD", -std::uint64_t{1}}, {"GOOD", 0}}});

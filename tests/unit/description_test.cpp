@@ -145,6 +145,38 @@ TEST(Description, ThereAndBack) {
         std::memcmp(out.totals->rings.data(), in.totals->rings.data(), 2 * sizeof(RingTotals)), 0);
 }
 
+TEST(Description, FormsOfListsThereAndBack) {
+    EventLayout layout{.id = 1,
+                       .name = "f",
+                       .kind = TRAPLINE_ENTRY,
+                       .at_entry = true,
+                       .named = true,
+                       .entry_fields = {{"a->b[0:4]", FieldType::bytes, 8, NumberForm::hex},
+                                        {"ip6", FieldType::bytes, 8, NumberForm::ip6},
+                                        {"mac", FieldType::bytes, 8, NumberForm::mac},
+                                        {"ip4", FieldType::raw, 4, NumberForm::ip4},
+                                        {"c", FieldType::raw, 1, NumberForm::character},
+                                        {"e", FieldType::raw, 8, NumberForm::error}},
+                       .return_fields = {}};
+    expect_equal(parse_layout(layout_json(layout)).entry_fields, layout.entry_fields);
+    // Each has its own.
+    const auto refused = [](Field field) {
+        const EventLayout one{.id = 1, .name = "f", .entry_fields = {field}, .return_fields = {}};
+        EventLayout entry = one;
+        entry.kind = TRAPLINE_ENTRY;
+        try {
+            parse_layout(layout_json(entry));
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_TRUE(refused({"a", FieldType::raw, 8, NumberForm::ip6})
+                    .ends_with("entry[0].form is a form of bytes, and this is a number"));
+    EXPECT_TRUE(refused({"a", FieldType::bytes, 8, NumberForm::ip4})
+                    .ends_with("entry[0].form is a form of numbers, and these are bytes"));
+}
+
 TEST(Description, WhatIsNotKnownStaysUnknown) {
     const TraceDescription out = parse_description(description_json({}));
     EXPECT_FALSE(out.clock.anchor);

@@ -166,6 +166,31 @@ TEST(JsonOutput, StragglersAndShortRecords) {
     EXPECT_FALSE(bad.contains("args"));
 }
 
+TEST(JsonOutput, FormatsOfLists) {
+    EventLayout layout =
+        make_layout(TRAPLINE_ENTRY, {character8, error32, ip4, hex_bytes, ip6, mac});
+    layout.named = true;
+    const Json json = printed(
+        layout, RecordBytes()
+                    .number(std::uint8_t{'a'})
+                    .number(std::int32_t{-2})
+                    .number(std::uint32_t{0x0100007f}) // 7f 00 00 01
+                    .string(TL_STR_WHOLE, std::string("\x00\xff\x0a", 3))
+                    .string(TL_STR_WHOLE, std::string("\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", 16))
+                    .string(TL_STR_WHOLE, std::string("\x02\x42\0\0\0\x01", 6)));
+    EXPECT_EQ(json.at("args"), Json({{"c", "a"},
+                                     {"e", -2},
+                                     {"ip4", "127.0.0.1"},
+                                     {"hex", "00ff0a"},
+                                     {"ip6", "fe80::1"},
+                                     {"mac", "02:42:00:00:00:01"}}));
+    layout.entry_fields = {hex_bytes, mac};
+    const Json cut =
+        printed(layout, RecordBytes().string(TL_STR_FAULT, "\x01").string(TL_STR_NULL, ""));
+    EXPECT_EQ(cut.at("args"),
+              Json({{"hex", {{"text", "01"}, {"status", "fault"}}}, {"mac", nullptr}}));
+}
+
 TEST(JsonOutput, NamesAndTypes) {
     const Field mode = enum_field({{"OFF", 0}, {"ON", 1}});
     EventLayout layout =

@@ -25,6 +25,13 @@ inline const Field hex64{"flags", FieldType::raw, 8, NumberForm::hex};
 inline const Field bool8{"on", FieldType::raw, 1, NumberForm::boolean};
 inline const Field pointer64{"file", FieldType::raw, 8, NumberForm::pointer};
 
+inline const Field character8{"c", FieldType::raw, 1, NumberForm::character};
+inline const Field error32{"e", FieldType::raw, 4, NumberForm::error};
+inline const Field ip4{"ip4", FieldType::raw, 4, NumberForm::ip4};
+inline const Field hex_bytes{"hex", FieldType::bytes, 8, NumberForm::hex};
+inline const Field ip6{"ip6", FieldType::bytes, 8, NumberForm::ip6};
+inline const Field mac{"mac", FieldType::bytes, 8, NumberForm::mac};
+
 inline Field enum_field(std::vector<EnumValue> values, bool is_signed = false) {
     return {"mode", FieldType::raw, 4, NumberForm::enumeration,
             std::make_shared<const Enumeration>(Enumeration{"mode", is_signed, std::move(values)})};

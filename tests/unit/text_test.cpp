@@ -179,6 +179,35 @@ TEST(Text, Enumerations) {
     EXPECT_EQ(shows(bits, 0x40), "64)");
 }
 
+TEST(Text, FormatsOfLists) {
+    EventLayout layout =
+        make_layout(TRAPLINE_ENTRY, {character8, error32, ip4, hex_bytes, ip6, mac});
+    layout.named = true;
+    EXPECT_EQ(shown(layout, RecordBytes()
+                                .number(std::uint8_t{'a'})
+                                .number(std::int32_t{-2})
+                                .number(std::uint32_t{0x0100007f}) // 7f 00 00 01
+                                .string(TL_STR_WHOLE, std::string("\x00\xff\x0a", 3))
+                                .string(TL_STR_WHOLE,
+                                        std::string("\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", 16))
+                                .string(TL_STR_WHOLE, std::string("\x02\x42\0\0\0\x01", 6))),
+              "vfs_read(c='a', e=-2 ENOENT, ip4=127.0.0.1, hex=00ff0a, ip6=fe80::1, "
+              "mac=02:42:00:00:00:01)");
+    // Not all of it could be read.
+    layout.entry_fields = {character8, error32, hex_bytes, ip6, mac, mac};
+    EXPECT_EQ(shown(layout, RecordBytes()
+                                .number(std::uint8_t{'\n'})
+                                .number(std::int32_t{7})
+                                .string(TL_STR_FAULT, "\x01")
+                                .string(TL_STR_FAULT, "\x01\x02")
+                                .string(TL_STR_FAULT, "")
+                                .string(TL_STR_NULL, "")),
+              "vfs_read(c='\\n', e=7, hex=01(fault), ip6=0102(fault), mac=(fault), mac=(null))");
+    EXPECT_EQ(
+        shown(make_layout(TRAPLINE_RETURN, {}, {error32}), RecordBytes().number(std::int32_t{-13})),
+        "vfs_read() = -13 EACCES");
+}
+
 TEST(Text, RegistersAtAnOffset) {
     EventLayout layout = make_layout(TRAPLINE_ENTRY, {raw64, raw64});
     layout.name = "vfs_read+0x1c";
