@@ -94,6 +94,30 @@ TEST_F(ProbePlanning, WhatIsNotKnownIsSaidOnceForEachReason) {
                      "there are none here: no types, arguments are raw, of typed"}));
 }
 
+// Casts find the kernel's types where a module has none, and where the function isn't known.
+TEST_F(ProbePlanning, AListOfWhatHasNoTypesOfItsOwn) {
+    const ProbePlan made_plan = plan({"other:typed(((struct file *)$arg1)->f_pos, $pid)",
+                                      "assembler(((struct file *)%rdi)->f_pos)",
+                                      "kernel:typed+4(((struct file *)%rax)->f_pos)"});
+    EXPECT_EQ(first_field(made_plan, 0), "((struct file *)$arg1)->f_pos");
+    EXPECT_EQ(made_plan.layouts[0].entry_fields[1].name, "$pid");
+    EXPECT_EQ(first_field(made_plan, 1), "((struct file *)%rdi)->f_pos");
+    EXPECT_EQ(first_field(made_plan, 2), "((struct file *)%rax)->f_pos");
+    EXPECT_TRUE(made_plan.layouts[2].named);
+    EXPECT_EQ(made_plan.notes.size(), 2U);
+}
+
+TEST_F(ProbePlanning, WhereConditionsAreTested) {
+    const ProbePlan made_plan =
+        plan({"kernel:typed(fd)", "kernel:typed if fd > 3", "kernel:typed if $retval == fd",
+              "in_module if own == \"a\""});
+    EXPECT_FALSE(made_plan.tested[0].at_entry || made_plan.tested[0].at_return);
+    EXPECT_TRUE(made_plan.tested[1].at_entry && !made_plan.tested[1].at_return);
+    EXPECT_TRUE(!made_plan.tested[2].at_entry && made_plan.tested[2].at_return);
+    EXPECT_TRUE(made_plan.tested[3].at_entry);
+    EXPECT_EQ(made_plan.requests[0].entry_program.size(), 3U) << "load, store, accept";
+}
+
 TEST_F(ProbePlanning, DamagedTypesAreNoReasonNotToTrace) {
     const ProbePlan made_plan = plan({"damaged"});
     EXPECT_EQ(first_field(made_plan), "arg0");

@@ -216,6 +216,36 @@ TEST(ProbeSpec, AConditionFollowsAnyPlace) {
     EXPECT_EQ(parse_probe("if").function, "if");
 }
 
+// What is in it is expression_test.cpp's.
+TEST(ProbeSpec, AListFollowsAnyPlaceAtOnce) {
+    for (const std::string place :
+         {"f", "kprobe:f", "m:f#2", "kprobe:m:f+0", "f+0x1c/0x80 [ext4]"}) {
+        const ProbeSpec plain = parse_probe(place);
+        for (const std::string list : {"()", "( )", "($arg1)", "(%rdi, (u32)%rsi:x)"}) {
+            for (const std::string condition : {"", " if (%rdi) == 1", " /%rdi == 1/", "  "}) {
+                const ProbeSpec spec = parse_probe(place + list + condition);
+                EXPECT_EQ(spec.function, plain.function);
+                EXPECT_EQ(spec.module, plain.module);
+                EXPECT_EQ(spec.offset, plain.offset);
+                EXPECT_EQ(event_name(spec), event_name(plain));
+                ASSERT_TRUE(spec.arguments) << place << list << condition;
+                EXPECT_EQ(spec.condition.has_value(), condition.find('1') != std::string::npos);
+                EXPECT_FALSE(spec.arguments->result);
+            }
+        }
+    }
+    EXPECT_EQ(parse_probe("f(a, b->c, d[2])").arguments->items.size(), 3U);
+    EXPECT_TRUE(parse_probe("f(a)=$retval:x").arguments->result);
+    EXPECT_TRUE(parse_probe("f() = $retval->a if a == 1").condition);
+    EXPECT_FALSE(parse_probe("f if (a) == 1").arguments) << "a condition's parentheses";
+    EXPECT_FALSE(parse_probe("f if(a == 1)").arguments);
+    EXPECT_FALSE(parse_probe("f /(a) == 1/").arguments);
+    EXPECT_EQ(refusal("f (a)"), "' ' is not expected here @ 1");
+    EXPECT_EQ(refusal("(a)"), "a function's name is expected here @ 0");
+    EXPECT_EQ(refusal("f+(a)"), "a number is expected here, decimal or 0x and hexadecimal @ 2");
+    EXPECT_EQ(refusal("f(a)/a == 1/"), "'=', ' if CONDITION' or the end is expected here @ 4");
+}
+
 TEST(ProbeSpec, AnOopsHasSlashesToo) {
     for (const char* text : {"f+0x1c/0x80 if %rax == 0", "f+0x1c/0x80 /%rax == 0/"}) {
         const ProbeSpec spec = parse_probe(text);

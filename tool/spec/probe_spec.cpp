@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view hint =
     "a probe is FUNC, MODULE:FUNC, kprobe:FUNC[+OFF], kretprobe:FUNC, or a place from an oops: "
-    "'FUNC+0x1c/0x80 [MODULE]'; 'if CONDITION' may follow each";
+    "'FUNC+0x1c/0x80 [MODULE]'; '(VALUE, ...)' and ' if CONDITION' may follow each";
 
 bool is_symbol_character(char c) {
     return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
