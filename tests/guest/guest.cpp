@@ -146,7 +146,7 @@ std::vector<Field> fields_of(const Program& program) {
             fields.push_back({"number", FieldType::raw, at.size});
         else if (at.op == TL_OP_PUT_FAULTS)
             fields.push_back({"faults", FieldType::faults, 4});
-        else if (at.op == TL_OP_STR_KERNEL || at.op == TL_OP_STR_USER)
+        else if (tl_insn_stores(&at) != 0)
             fields.push_back({"string", FieldType::string, 0});
     }
     return fields;

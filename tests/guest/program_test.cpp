@@ -461,6 +461,45 @@ TEST(Conditions, FilterExactly) {
         EXPECT_GT(traced.fields(event).ret[0].number, 40U);
 }
 
+// What lists record of the task is what the record's own head has; what conditions say of it holds.
+TEST(Programs, KnowTheTask) {
+    std::string comm = read_file("/proc/self/comm");
+    comm.pop_back();
+    const std::string list = "($pid, $tid, $uid, $cpu, $comm, $caller, $stack0)";
+    Traced traced;
+    traced.add(asked(1, "kprobe:write_null" + list, traced.session()));
+    traced.add(
+        asked(2, "kprobe:write_null" + list + " if comm == \"" + comm + "\"", traced.session()));
+    traced.add(asked(3, "write_null() if comm != \"" + comm + "\"", traced.session()));
+    traced.add(asked(4, "write_null() if $comm == \"" + comm.substr(1) + "\"", traced.session()));
+    traced.add(asked(5, fmt::format("write_null() if $pid == {} && $retval == 3", getpid()),
+                     traced.session()));
+    traced.start();
+    NullWriter writer;
+    writer.write(10);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    EXPECT_EQ(traced.counters(1).recorded, 10U);
+    EXPECT_EQ(traced.counters(2).recorded, 10U);
+    EXPECT_EQ(traced.counters(3).filtered, 10U);
+    EXPECT_EQ(traced.counters(4).filtered, 10U);
+    EXPECT_EQ(traced.counters(5).recorded, 1U);
+    for (const Event& event : traced.events(2)) {
+        const FieldValues values = traced.fields(event);
+        ASSERT_EQ(values.entry.size(), 8U);
+        EXPECT_EQ(values.entry[0].number, event.tgid);
+        EXPECT_EQ(values.entry[1].number, event.tid);
+        EXPECT_EQ(values.entry[2].number, getuid());
+        EXPECT_EQ(values.entry[3].number, event.cpu);
+        EXPECT_EQ(values.entry[4].text, comm);
+        EXPECT_EQ(values.entry[4].state, State::whole);
+        EXPECT_EQ(values.entry[5].number, values.entry[6].number);
+        EXPECT_GE(values.entry[5].number, std::uint64_t{1} << 63) << "in the kernel";
+        EXPECT_EQ(values.entry[7].number, 0U);
+    }
+}
+
 TEST(Conditions, OfDurationsTellLongCallsFromShortOnes) {
     constexpr unsigned long_calls = 6;
     constexpr unsigned short_calls = 50;

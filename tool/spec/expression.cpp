@@ -356,7 +356,8 @@ private:
             fail(fmt::format("a member's name is expected behind '{}'", sign.text),
                  token.kind == Token::Kind::name ? value_hint : quotes_hint);
         tokens_.take();
-        Expression made = wrap(Kind::member, of.position, token.position, std::move(of));
+        const std::size_t begin = of.position;
+        Expression made = wrap(Kind::member, begin, token.position, std::move(of));
         made.arrow = sign.kind == Token::Kind::arrow;
         made.name = token.text;
         made.end = token.end();
@@ -365,7 +366,8 @@ private:
 
     Expression parse_index(Expression of, unsigned depth) {
         const Token bracket = tokens_.take();
-        Expression made = wrap(Kind::index, of.position, bracket.position, std::move(of));
+        const std::size_t begin = of.position;
+        Expression made = wrap(Kind::index, begin, bracket.position, std::move(of));
         made.number = parse_constant(depth).number;
         if (tokens_.take(':')) {
             made.kind = Kind::slice;
