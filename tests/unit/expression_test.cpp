@@ -171,6 +171,22 @@ TEST_F(Lists, ArraysElementsAndSlices) {
     EXPECT_EQ(v.entry[3].number, -__u64{2});
 }
 
+TEST_F(Lists, ArraysOfArrays) {
+    const int row = btf__add_array(made.get(), made.int_, made.short_, 2);
+    const int rows = btf__add_array(made.get(), made.int_, row, 3);
+    const int matrix = btf__add_struct(made.get(), "matrix", 12);
+    btf__add_field(made.get(), "m", rows, 0, 0);
+    const CompiledProbe probe =
+        compile("f(p->m[0], p->m[1:3], p->m[2][1]:x)", 0, {{"p", made.pointer(matrix)}});
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "p->m[0][0]:signed:2 p->m[0][1]:signed:2 p->m[1][0]:signed:2 p->m[1][1]:signed:2 "
+              "p->m[2][0]:signed:2 p->m[2][1]:signed:2 p->m[2][1]:x:hex:2 faults:faults");
+    mock.kernel.store(at, std::string("\1\0\2\0\3\0\4\0\5\0\6\0", 12));
+    const FieldValues v = run(probe, {at});
+    for (std::size_t i = 0; i < 6; i++)
+        EXPECT_EQ(v.entry[i].number, i + 1);
+}
+
 TEST_F(Lists, AddressesAndArithmetic) {
     const CompiledProbe probe = list("(&o->in.b, o->to + 1, n + 5, n & 3, n << 1, n >> 1, o - 1)");
     EXPECT_EQ(described(probe.layout.entry_fields),

@@ -158,7 +158,7 @@ private:
                              elements_max),
                  "name some of them, as in [0:4]");
         std::vector<Recorded> all;
-        const bool slice = expression_.kind == Kind::slice;
+        const bool slice = expression_.kind == Kind::slice && name == name_;
         const std::string base = slice ? base_name() : name;
         const std::uint64_t begin = slice ? expression_.number.bits : 0;
         for (std::uint64_t i = 0; i < count; i++) {

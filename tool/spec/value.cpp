@@ -110,7 +110,10 @@ CType target_of(const Types& types, CType pointer) {
     return {plain(types, pointer.id).target, 0};
 }
 
-std::string type_text(const Types& types, CType type) {
+std::string type_text(const Types& types, CType type, unsigned depth) {
+    constexpr unsigned depth_max = 8;
+    if (depth > depth_max)
+        return "...";
     std::string stars(type.pointers, '*');
     const Type* shown = &unqualified(types, type.id);
     while (shown->kind == TypeKind::pointer && stars.size() < 8) {
@@ -119,7 +122,7 @@ std::string type_text(const Types& types, CType type) {
     }
     std::string name = shown->name;
     if (shown->kind == TypeKind::array)
-        name = type_text(types, {shown->target, 0}) + fmt::format("[{}]", shown->count);
+        name = type_text(types, {shown->target, 0}, depth + 1) + fmt::format("[{}]", shown->count);
     else if (shown->kind == TypeKind::function)
         name = "a function";
     else if (name.empty())

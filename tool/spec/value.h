@@ -52,7 +52,7 @@ bool is_pointer(const Types& types, CType type);
 CType target_of(const Types& types, CType pointer);
 
 // "struct file *", "unsigned int".
-std::string type_text(const Types& types, CType type);
+std::string type_text(const Types& types, CType type, unsigned depth = 0);
 
 // A structure that is only declared, as the definition of that name, if there is one.
 TypeId defined(const Types& types, TypeId id);
