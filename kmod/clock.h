@@ -10,7 +10,7 @@
 #define TL_CLOCK_H
 
 #include <linux/timekeeping.h>
-#include <asm/tsc.h>
+#include "machine.h"
 
 /* One instant on three clocks. */
 struct tl_instant {
@@ -21,17 +21,17 @@ struct tl_instant {
 
 static inline bool tl_clock_tsc_trusted(void)
 {
-	return boot_cpu_has(X86_FEATURE_TSC) && tsc_khz && !check_tsc_unstable();
+	return tl_counter_trusted();
 }
 
 static inline u64 tl_clock_hz(bool tsc)
 {
-	return tsc ? (u64)tsc_khz * 1000 : NSEC_PER_SEC;
+	return tsc ? tl_counter_hz() : NSEC_PER_SEC;
 }
 
 static __always_inline u64 tl_clock_ticks(bool tsc)
 {
-	return tsc ? rdtsc_ordered() : ktime_get_mono_fast_ns();
+	return tsc ? tl_counter() : ktime_get_mono_fast_ns();
 }
 
 static inline struct tl_instant tl_clock_instant(bool tsc)

@@ -44,7 +44,7 @@ int tl_filter_restrict(struct tl_filter *filter, bool follow)
 		.pre_handler = tl_filter_born,
 		.flags = KPROBE_FLAG_DISABLED,
 	};
-	error = register_kprobe(&filter->born);
+	error = tl_site_register(&filter->born);
 	filter->watching = !error;
 	return error ?: tl_site_arm(&filter->born, &before);
 }

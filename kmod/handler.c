@@ -11,11 +11,13 @@
  * common: no trigger, registers for fields, the TSC for a clock, a task that allowed
  * preemption, room in the chunk, a task already named. A fast handler that finds
  * anything else undoes nothing, for it has done nothing, and jumps to the general
- * one. It calls no function, so it saves no registers.
+ * one. It calls no function, so it saves no registers. There are none where machine.h has
+ * no TL_FAST_HANDLERS.
  */
 #include <linux/hardirq.h>
 #include <linux/sched.h>
 #include "handler.h"
+#include "machine.h"
 #include "session.h"
 
 /*
@@ -23,9 +25,6 @@
  * preemption: the way into every handler but a breakpoint's disables it once.
  */
 #define TL_OWN_COUNT	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? PREEMPT_OFFSET : 0)
-
-/* Raw: on x86 with the inverted need-resched bit, so that one look sees both. */
-#define TL_USUAL_COUNT	(TL_OWN_COUNT | PREEMPT_NEED_RESCHED)
 
 /* The interrupted context's preempt_count(). @kp: NULL in return handlers. */
 static __always_inline u32 tl_interrupted_count(const struct kprobe *kp)
@@ -35,8 +34,8 @@ static __always_inline u32 tl_interrupted_count(const struct kprobe *kp)
 	/* PREEMPT_RT keeps this part elsewhere. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT))
 		count |= softirq_count();
-	/* A breakpoint is an exception of the NMI kind and disables no preemption. */
-	if (kp && !(kp->flags & KPROBE_FLAG_FTRACE) && count & NMI_MASK)
+	/* A breakpoint can be an exception of the NMI kind; it disables no preemption then. */
+	if (TL_TRAP_IS_NMI && kp && !(kp->flags & KPROBE_FLAG_FTRACE) && count & NMI_MASK)
 		return count - NMI_OFFSET - HARDIRQ_OFFSET;
 	return count - TL_OWN_COUNT;
 }
@@ -47,7 +46,7 @@ static u16 tl_context(const struct kprobe *kp, const struct pt_regs *regs)
 	u32 count = tl_interrupted_count(kp);
 	u16 flags = min_t(u32, count & PREEMPT_MASK, TL_PREEMPT_DEPTH);
 
-	if (!(regs->flags & X86_EFLAGS_IF))
+	if (tl_regs_irqs_off(regs, kp))
 		flags |= TL_IRQS_OFF;
 	if (tif_need_resched())
 		flags |= TL_NEED_RESCHED;
@@ -63,6 +62,11 @@ static u16 tl_context(const struct kprobe *kp, const struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tl_context);
 
+#ifdef TL_FAST_HANDLERS
+
+/* Raw: with the inverted need-resched bit, so that one look sees both. */
+#define TL_USUAL_COUNT	(TL_OWN_COUNT | PREEMPT_NEED_RESCHED)
+
 /*
  * Whether the context flags are all clear, seen at two looks. Need-resched counts once it
  * was folded into preempt_count(), an interrupt after another CPU has asked for it.
@@ -70,8 +74,10 @@ NOKPROBE_SYMBOL(tl_context);
 static __always_inline bool tl_context_usual(const struct pt_regs *regs)
 {
 	return !IS_ENABLED(CONFIG_PREEMPT_RT) && tl_raw_count() == TL_USUAL_COUNT &&
-	       regs->flags & X86_EFLAGS_IF;
+	       !tl_regs_irqs_off(regs, false);
 }
+
+#endif
 
 /* Whether the interrupted context has user memory of its own. */
 static __always_inline bool tl_user_context(const struct kprobe *kp)
@@ -105,6 +111,7 @@ static u8 *tl_record_begin(const struct tl_probe *probe, struct tl_counts *count
 }
 NOKPROBE_SYMBOL(tl_record_begin);
 
+#ifdef TL_FAST_HANDLERS
 /*
  * tl_record_begin() for the usual case, which enters the ring; false: it did
  * nothing, and somebody else must.
@@ -125,6 +132,7 @@ static __always_inline bool tl_record_begin_fast(const struct tl_probe *probe,
 	tl_ring_leave(w);
 	return false;
 }
+#endif
 
 /* Publishes a record whose fields end at @end. */
 static __always_inline void tl_record_end(struct tl_counts *counts, struct tl_ring_writer *w,
@@ -228,6 +236,8 @@ static notrace int tl_entry_guarded(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tl_entry_guarded);
 
+#ifdef TL_FAST_HANDLERS
+
 static __always_inline int tl_entry_fast(struct kprobe *kp, struct pt_regs *regs,
 					 enum tl_shape shape)
 {
@@ -250,7 +260,7 @@ static __always_inline int tl_entry_fast(struct kprobe *kp, struct pt_regs *regs
 		return tl_entry_general(kp, regs);
 	w = &this_cpu_ptr(session->rings)->writer;
 	size = probe->entry.size;
-	if (unlikely(!tl_record_begin_fast(probe, w, rdtsc_ordered(), size, &at)))
+	if (unlikely(!tl_record_begin_fast(probe, w, tl_counter(), size, &at)))
 		return tl_entry_general(kp, regs);
 	counts->hits++;
 	if (shape == TL_SHAPE_ARGS)
@@ -281,6 +291,8 @@ static notrace int tl_entry_parts(struct kprobe *kp, struct pt_regs *regs)
 	return tl_entry_fast(kp, regs, TL_SHAPE_PARTS);
 }
 NOKPROBE_SYMBOL(tl_entry_parts);
+
+#endif
 
 static __always_inline struct tl_probe *tl_probe_of(struct kretprobe_instance *ri)
 {
@@ -326,13 +338,16 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 		return 1;
 	}
 	call->generation = READ_ONCE(session->generation);
+#ifdef TL_FAST_HANDLERS
 	if (shape != TL_SHAPE_PROGRAM) {
 		if (shape == TL_SHAPE_ARGS)
 			tl_program_args(probe->entry.size, regs, call->fields);
 		else
 			tl_program_parts(&probe->entry, regs, call->fields);
-		call->time = rdtsc_ordered();
-	} else {
+		call->time = tl_counter();
+	} else
+#endif
+	{
 		size = tl_program_run(&probe->entry, regs, NULL, tl_user_context(&probe->rp.kp),
 				      call->fields);
 		if (size < 0) {
@@ -373,6 +388,8 @@ static notrace int tl_call_entry_guarded(struct kretprobe_instance *ri, struct p
 }
 NOKPROBE_SYMBOL(tl_call_entry_guarded);
 
+#ifdef TL_FAST_HANDLERS
+
 static notrace int tl_call_entry_fast(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	return tl_call_entry(ri, regs, TL_SHAPE_ARGS);
@@ -384,6 +401,8 @@ static notrace int tl_call_entry_parts(struct kretprobe_instance *ri, struct pt_
 	return tl_call_entry(ri, regs, TL_SHAPE_PARTS);
 }
 NOKPROBE_SYMBOL(tl_call_entry_parts);
+
+#endif
 
 /* A clock may step back between CPUs. */
 static __always_inline u64 tl_call_duration(const struct tl_call *call, u64 now)
@@ -461,6 +480,9 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 	return 0;
 }
 NOKPROBE_SYMBOL(tl_call_return_general);
+NOKPROBE_SYMBOL(tl_ring_reserve_slow);
+
+#ifdef TL_FAST_HANDLERS
 
 /* Whole words: cheaper for the few that there are than memcpy(). */
 static __always_inline u8 *tl_put_words(u8 *at, const u8 *from, u32 size)
@@ -505,7 +527,7 @@ static __always_inline int tl_call_return(struct kretprobe_instance *ri, struct 
 		return tl_call_return_general(ri, regs);
 	w = &this_cpu_ptr(session->rings)->writer;
 	size = probe->entry.size;
-	now = rdtsc_ordered();
+	now = tl_counter();
 	if (unlikely(!tl_record_begin_fast(probe, w, now,
 					   size + 8 + (parts ? probe->ret.size : 8), &at)))
 		return tl_call_return_general(ri, regs);
@@ -516,7 +538,7 @@ static __always_inline int tl_call_return(struct kretprobe_instance *ri, struct 
 	if (parts) {
 		at = tl_program_parts(&probe->ret, regs, at);
 	} else {
-		tl_put_u64(at, regs->ax);
+		tl_put_u64(at, *(const u64 *)((const u8 *)regs + TL_RETVAL_WORD));
 		at += 8;
 	}
 	tl_record_end(counts, w, at);
@@ -535,7 +557,6 @@ static notrace int tl_call_return_parts(struct kretprobe_instance *ri, struct pt
 	return tl_call_return(ri, regs, true);
 }
 NOKPROBE_SYMBOL(tl_call_return_parts);
-NOKPROBE_SYMBOL(tl_ring_reserve_slow);
 
 kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe)
 {
@@ -553,7 +574,7 @@ static bool tl_call_common(const struct tl_probe *probe)
 {
 	return probe->session->tsc && !probe->trigger && probe->entry.shape == TL_SHAPE_ARGS &&
 	       probe->ret.shape == TL_SHAPE_WORDS && probe->ret.words_count == 1 &&
-	       probe->ret.words[0] == offsetof(struct pt_regs, ax);
+	       probe->ret.words[0] == TL_RETVAL_WORD;
 }
 
 /* Registers alone, the TSC, no trigger: what types make of a call. */
@@ -578,3 +599,22 @@ kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
 		return tl_call_return_fast;
 	return tl_call_parts(probe) ? tl_call_return_parts : tl_call_return_general;
 }
+
+#else
+
+kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe)
+{
+	return probe->entry.guarded ? tl_entry_guarded : tl_entry_general;
+}
+
+kretprobe_handler_t tl_handler_call_entry(const struct tl_probe *probe)
+{
+	return probe->entry.guarded ? tl_call_entry_guarded : tl_call_entry_general;
+}
+
+kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
+{
+	return tl_call_return_general;
+}
+
+#endif

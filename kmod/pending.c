@@ -9,8 +9,6 @@
 #include <linux/uaccess.h>
 #include "pending.h"
 
-#if defined(CONFIG_KRETPROBE_ON_RETHOOK) || defined(TL_OWN_INSTANCES)
-
 static unsigned long tl_task_switches(const struct task_struct *task)
 {
 	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
@@ -42,34 +40,47 @@ static void tl_pending_describe(const struct tl_session *session, struct tl_pend
 	get_task_comm(found->call.comm, task);
 }
 
-#endif
-
-#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+#ifndef TL_OWN_INSTANCES
 
 /* More return probes on one stack than anybody has; also ends a torn list. */
 #define TL_INSTANCES_MAX	256
 
+/* What a task's list of instances, an instance and its probe have in common, by kernel. */
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+#define tl_task_instances(task)	((task)->rethooks.first)
+#define tl_instance_of(list)	container_of(list, struct kretprobe_instance, node.llist)
+#define tl_instance_owner(ri)	((ri)->node.rethook)
+#define tl_owner_probe(owner)	(&(owner)->data)
+#define tl_probe_owner(probe)	((probe)->rp.rh)
+#else
+#define tl_task_instances(task)	((task)->kretprobe_instances.first)
+#define tl_instance_of(list)	container_of(list, struct kretprobe_instance, llist)
+#define tl_instance_owner(ri)	((ri)->rph)
+#define tl_owner_probe(owner)	(&(owner)->rp)
+#define tl_probe_owner(probe)	((probe)->rp.rph)
+#endif
+
 /*
- * The probe that @node is an instance of, if it is one of @session's. Others'
+ * The probe that @ri is an instance of, if it is one of @session's. Others'
  * memory may be anything by now: it is read with care, and believed only when the
  * session's own table points back.
  */
 static const struct tl_probe *tl_pending_probe(struct tl_session *session,
-					       const struct rethook_node *node)
+					       const struct kretprobe_instance *ri)
 {
-	const struct rethook *rh = READ_ONCE(node->rethook);
+	typeof(tl_instance_owner(ri)) owner = READ_ONCE(tl_instance_owner(ri));
 	const struct tl_probe *probe;
 	void *rp;
 	u16 id;
 
-	if (copy_from_kernel_nofault(&rp, &rh->data, sizeof(rp)))
+	if (copy_from_kernel_nofault(&rp, tl_owner_probe(owner), sizeof(rp)))
 		return NULL;
 	probe = container_of((struct kretprobe *)rp, struct tl_probe, rp);
 	if (copy_from_kernel_nofault(&id, &probe->id, sizeof(id)) ||
 	    xa_load(&session->probes, id) != probe || probe->kind != TRAPLINE_CALL)
 		return NULL;
-	/* A probe that was there before ours, in the same memory, had another rethook. */
-	if (READ_ONCE(probe->rp.rh) != rh)
+	/* A probe that was there before ours, in the same memory, had another owner. */
+	if (READ_ONCE(tl_probe_owner(probe)) != owner)
 		return NULL;
 	return probe;
 }
@@ -90,11 +101,10 @@ static unsigned int tl_pending_task(struct tl_session *session, struct task_stru
 	if (!tl_task_sleeps(task))
 		return 0;
 	smp_rmb();	/* the list after the state; no partner but the scheduler's barriers */
-	for (node = READ_ONCE(task->rethooks.first); node && n < room && steps < TL_INSTANCES_MAX;
-	     node = READ_ONCE(node->next), steps++) {
-		struct rethook_node *rhn = container_of(node, struct rethook_node, llist);
-		struct kretprobe_instance *ri = container_of(rhn, struct kretprobe_instance, node);
-		const struct tl_probe *probe = tl_pending_probe(session, rhn);
+	for (node = READ_ONCE(tl_task_instances(task));
+	     node && n < room && steps < TL_INSTANCES_MAX; node = READ_ONCE(node->next), steps++) {
+		const struct kretprobe_instance *ri = tl_instance_of(node);
+		const struct tl_probe *probe = tl_pending_probe(session, ri);
 		const struct tl_call *call = (const struct tl_call *)ri->data;
 
 		if (probe && READ_ONCE(call->generation) == session->generation)
@@ -120,7 +130,7 @@ int tl_pending_find(struct tl_session *session, struct tl_pending *found, unsign
 	return n;
 }
 
-#elif defined(TL_OWN_INSTANCES)
+#else
 
 /*
  * Whether @task was there when what @found says began. Instances of calls that never return
@@ -193,13 +203,6 @@ int tl_pending_find(struct tl_session *session, struct tl_pending *found, unsign
 		cond_resched();
 	}
 	return n;
-}
-
-#else
-
-int tl_pending_find(struct tl_session *session, struct tl_pending *found, unsigned int room)
-{
-	return -EOPNOTSUPP;
 }
 
 #endif

@@ -4,8 +4,8 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <asm/text-patching.h>
 #include "handler.h"
+#include "machine.h"
 #include "session.h"
 
 /* Calls inside at once that a return probe can follow, where nobody says a number. */
@@ -31,15 +31,17 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 		      "the kernel knows no such symbol, or its code is gone";
 		break;
 	case -EILSEQ:
-		why = tl_site_inside_ftrace((u64)kp->addr, probe->offset) ?
-		      "it lies inside the 5 bytes at the function's start that ftrace patches" :
+		why = tl_ftrace_inside((u64)kp->addr, probe->offset) ? TL_FTRACE_INSIDE :
 		      "no instruction starts there";
 		break;
 	case -EINVAL:
 		if (probe->kind != TRAPLINE_ENTRY && probe->offset)
 			why = "a return can be trapped only from the function's start";
+		else if (probe->kind != TRAPLINE_ENTRY && tl_ftrace_skip((u64)kp->addr))
+			why = "this kernel can't trap the returns of functions that ftrace patches, only entries: kprobe:FUNC";
 		else
-			why = "the kernel allows no probe there: blacklisted, not kernel code, or code that it patches itself";
+			why = "the kernel allows no probe there: blacklisted, not kernel code, or code that it patches itself"
+			      TL_NOT_STEPPED;
 		break;
 	case -ERANGE:
 		why = "OFFSET is outside of the function";
@@ -132,6 +134,8 @@ static int tl_probe_programs(struct tl_probe *probe, const struct tl_probe_reque
 /* Only entry probes can be elsewhere; kernels before 5.18 don't say, and have no ENDBR. */
 static bool tl_at_function_entry(const struct kprobe *kp)
 {
+	if (kp->offset)
+		return true;	/* tl_site_register() has moved it */
 #ifdef KPROBE_FLAG_ON_FUNC_ENTRY
 	return kp->flags & KPROBE_FLAG_ON_FUNC_ENTRY;
 #else
@@ -178,7 +182,8 @@ static int tl_probe_register(struct tl_probe *probe)
 	switch (probe->kind) {
 	case TRAPLINE_ENTRY:
 		kp->pre_handler = tl_handler_entry(probe);
-		error = register_kprobe(kp);
+		error = tl_site_register(kp);
+		error = tl_kprobe_error(error, (u64)kp->addr);
 		break;
 	case TRAPLINE_RETURN:
 		probe->rp.handler = tl_handler_return;
@@ -203,6 +208,10 @@ static int tl_probe_register(struct tl_probe *probe)
 		return -ENOENT;
 	if (error)
 		return error;
+	if (probe->offset && probe->offset < tl_ftrace_skip((u64)kp->addr - probe->offset)) {
+		unregister_kprobe(kp);
+		return -EILSEQ;
+	}
 	if (!probe->offset && !tl_at_function_entry(kp)) {
 		/* Arguments are not where its program, verified for an entry, looks. */
 		unregister_kprobe(kp);
@@ -396,14 +405,15 @@ enum trapline_technique tl_probe_technique(const struct tl_probe *probe)
 	tl_site_read(&now, probe->before.address);
 	if (!now.size)
 		return TRAPLINE_NO_TRAP;
-	switch (now.bytes[0]) {
-	case INT3_INSN_OPCODE:
+	switch (tl_text_kind(now.bytes)) {
+	case TL_TEXT_BREAKPOINT:
 		/* A call that is just being patched shows a breakpoint for a moment. */
 		return ftrace ? TRAPLINE_FTRACE : TRAPLINE_BREAKPOINT;
-	case JMP32_INSN_OPCODE:
+	case TL_TEXT_JUMP:
 		/* The kernel makes no jump of a trap on what is one itself. */
-		return kprobe->opcode == JMP32_INSN_OPCODE ? TRAPLINE_NO_TRAP : TRAPLINE_JUMP;
-	case CALL_INSN_OPCODE:
+		return tl_text_kind((const u8 *)&kprobe->opcode) == TL_TEXT_JUMP ?
+		       TRAPLINE_NO_TRAP : TRAPLINE_JUMP;
+	case TL_TEXT_CALL:
 		/* Else it is an instruction of the function's own, and no trap. */
 		return ftrace ? TRAPLINE_FTRACE : TRAPLINE_NO_TRAP;
 	default:

@@ -10,12 +10,8 @@
 #include "program.h"
 #include "shared/verifier.h"
 
-/* x86-64: where the first six arguments are. */
-static const u16 tl_arg_words[TL_ARGS_IN_REGS] = {
-	offsetof(struct pt_regs, di), offsetof(struct pt_regs, si),
-	offsetof(struct pt_regs, dx), offsetof(struct pt_regs, cx),
-	offsetof(struct pt_regs, r8), offsetof(struct pt_regs, r9),
-};
+/* Where the first arguments are. */
+static const u16 tl_arg_words[TL_ARGS_IN_REGS] = TL_ARG_WORDS;
 
 #define TL_REGS_WORDS	(sizeof(struct pt_regs) / sizeof(u64))
 
@@ -34,7 +30,7 @@ static __always_inline __u64 tl_reg(const struct tl_regs *regs, __u64 n)
 
 static __always_inline __u64 tl_retval(const struct tl_regs *regs)
 {
-	return regs_return_value((struct pt_regs *)&regs->pt);
+	return *(const u64 *)((const u8 *)&regs->pt + TL_RETVAL_WORD);
 }
 
 static __always_inline int tl_read_kernel(void *to, __u64 from, __u32 n)
@@ -60,8 +56,7 @@ static __always_inline int tl_arg(const struct tl_regs *regs, __u64 n, __u64 *va
 		*value = *(const u64 *)((const u8 *)&regs->pt + tl_arg_words[n]);
 		return 0;
 	}
-	/* Beyond the return address that the stack pointer is at. */
-	n -= ARRAY_SIZE(tl_arg_words) - 1;
+	n -= ARRAY_SIZE(tl_arg_words) - TL_STACK_SKIPPED;
 	return tl_read_kernel(value, regs->pt.sp + n * sizeof(u64), sizeof(u64));
 }
 
@@ -94,7 +89,7 @@ static int tl_insn_word(const struct tl_insn *insn)
 	case TL_OP_ARG:
 		return insn->imm < ARRAY_SIZE(tl_arg_words) ? tl_arg_words[insn->imm] : -1;
 	case TL_OP_RETVAL:
-		return offsetof(struct pt_regs, ax);
+		return TL_RETVAL_WORD;
 	default:
 		return -1;
 	}

@@ -3,12 +3,11 @@
 #ifndef TL_KMOD_PROGRAM_H
 #define TL_KMOD_PROGRAM_H
 
-#include <linux/ptrace.h>
+#include "machine.h"
 #include "shared/guard.h"
 
 /* Words of pt_regs that a shape without a program can store. */
 #define TL_WORDS_MAX	12
-#define TL_ARGS_IN_REGS	6
 
 /* What a program does, so that the common ones need not be interpreted. */
 enum tl_shape {
@@ -84,6 +83,7 @@ static __always_inline u8 *tl_program_parts(const struct tl_program *program,
 	return to;
 }
 
+#ifdef TL_FAST_HANDLERS
 /* Stores the first @size / 8 arguments; the caller knows where they end. */
 static __always_inline void tl_program_args(u32 size, const struct pt_regs *regs, u8 *to)
 {
@@ -107,5 +107,6 @@ static __always_inline void tl_program_args(u32 size, const struct pt_regs *regs
 		return;
 	tl_put_u64(to + 40, regs->r9);
 }
+#endif
 
 #endif

@@ -4,7 +4,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
-#include <asm/text-patching.h>
+#include "machine.h"
 #include "site.h"
 
 void tl_site_read(struct tl_site_text *site, u64 address)
@@ -16,57 +16,38 @@ void tl_site_read(struct tl_site_text *site, u64 address)
 		site->size--;
 }
 
-static bool tl_site_shows_trap(const struct tl_site_text *site)
-{
-	switch (site->bytes[0]) {
-	case INT3_INSN_OPCODE:
-	case CALL_INSN_OPCODE:
-	case JMP32_INSN_OPCODE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /*
  * Whether there is a trap now where @before was found, and @kp is registered. The kernel says
  * that it has planted also when kprobes or ftrace are switched off, and plants nothing.
  */
 bool tl_site_trapped(const struct tl_site_text *before, const struct kprobe *kp)
 {
+	enum tl_text_kind kind = tl_text_kind(before->bytes);
 	struct tl_site_text now;
 
-	/* Somebody else's was there before: the instruction's own first byte is another. */
-	if (tl_site_shows_trap(before) && before->bytes[0] != kp->opcode)
+	/* Somebody else's was there before: the instruction itself is another. */
+	if (kind != TL_TEXT_OTHER && kind != tl_text_kind((const u8 *)&kp->opcode))
 		return true;
 	tl_site_read(&now, before->address);
 	return now.size && memcmp(now.bytes, before->bytes, min(now.size, before->size));
 }
 
-/* With IBT a function begins with ENDBR, and what ftrace patches comes behind it. */
-#define TL_ENDBR_SIZE	(IS_ENABLED(CONFIG_X86_KERNEL_IBT) ? 4 : 0)
-
 /*
- * x86: whether the 5 bytes that ftrace patches, now a nop or a call, begin in the 4
- * before @address, or, where it is known, at the function's start @offset before.
+ * register_kprobe() of @kp, at a function's start or @kp's offset behind it. Where ftrace
+ * patches a function's start so that no trap can be there, the entry is what comes behind.
  */
-bool tl_site_inside_ftrace(u64 address, u64 offset)
+int tl_site_register(struct kprobe *kp)
 {
-	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-	static const u8 old_nop5[] = { 0x66, 0x66, 0x66, 0x66, 0x90 };	/* before 5.13 */
-	u8 found[sizeof(nop5)];
-	unsigned int back;
+	int error = register_kprobe(kp);
+	unsigned int skip = 0;
 
-	for (back = 1; back < sizeof(nop5); back++) {
-		if (copy_from_kernel_nofault(found, (void *)address - back, sizeof(found)))
-			return false;
-		if (!memcmp(found, nop5, sizeof(nop5)) ||
-		    !memcmp(found, old_nop5, sizeof(nop5)) ||
-		    ((back == offset || back + TL_ENDBR_SIZE == offset) &&
-		     found[0] == CALL_INSN_OPCODE))
-			return true;
-	}
-	return false;
+	if (error == -EINVAL && !kp->offset && kp->addr)
+		skip = tl_ftrace_skip((u64)kp->addr);
+	if (!skip)
+		return error;
+	kp->symbol_name = NULL;
+	kp->offset = skip;
+	return register_kprobe(kp);
 }
 
 /*

@@ -15,7 +15,7 @@ struct tl_site_text {
 
 void tl_site_read(struct tl_site_text *site, u64 address);
 bool tl_site_trapped(const struct tl_site_text *before, const struct kprobe *kp);
-bool tl_site_inside_ftrace(u64 address, u64 offset);
+int tl_site_register(struct kprobe *kp);
 long tl_site_offset(u64 address);
 int tl_site_arm(struct kprobe *kp, struct tl_site_text *before);
 

@@ -43,16 +43,6 @@ static inline void tl_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* preempt_count() with x86's inverted need-resched bit left in. */
-static __always_inline u32 tl_raw_count(void)
-{
-#ifdef TL_HAVE_PCPU_HOT
-	return raw_cpu_read_4(pcpu_hot.preempt_count);
-#else
-	return raw_cpu_read_4(__preempt_count);
-#endif
-}
-
 #ifdef TL_HAVE_DUMP_INFO_ATTRS
 #define tl_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
 #else

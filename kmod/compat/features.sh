@@ -31,8 +31,8 @@ if ! words=$(compile "$@" -c -o /dev/null <<-C
 	#error cannot be built for this kernel: it is a 32-bit one
 	#elif defined(CONFIG_CPU_BIG_ENDIAN)
 	#error cannot be built for this kernel: it is a big-endian one
-	#elif !defined(CONFIG_X86_64)
-	#error cannot be built for this kernel: Trapline knows the registers of x86-64 only, so far
+	#elif !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64) && !defined(CONFIG_RISCV)
+	#error cannot be built for this kernel: Trapline knows the registers of x86-64, arm64 and riscv64 only
 	#elif LINUX_VERSION_CODE < KERNEL_VERSION(5, 10, 0)
 	#error cannot be built for this kernel: Linux 5.10 is the oldest it works on
 	#elif !defined(CONFIG_KRETPROBES)
@@ -41,7 +41,7 @@ if ! words=$(compile "$@" -c -o /dev/null <<-C
 	#error cannot be built for this kernel: it has no CONFIG_NET, and Trapline is controlled by netlink
 	#endif
 	/* From 5.13 on x86 emulates conditional jumps; until 6.0 two of them wrongly. */
-	#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 13, 0) && \\
+	#if defined(CONFIG_X86_64) && LINUX_VERSION_CODE >= KERNEL_VERSION(5, 13, 0) && \\
 		LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0) && \\
 		!(LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 63) && LINUX_VERSION_CODE < KERNEL_VERSION(5, 16, 0)) && \\
 		LINUX_VERSION_CODE < KERNEL_VERSION(5, 19, 4)
