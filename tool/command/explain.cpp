@@ -2,11 +2,12 @@
 // `trapline explain`: sets a trap and lifts it, and shows what that does to the kernel's text.
 #include "command/explain.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
-#include <initializer_list>
+#include <span>
 
 #include "command/explanation.h"
 #include "command/open_session.h"
@@ -61,8 +62,7 @@ Optimisation optimisation() {
 }
 
 // The first of `names` that this kernel has.
-std::optional<NamedAddress> first_of(const Kallsyms& kallsyms,
-                                     std::initializer_list<const char*> names) {
+std::optional<NamedAddress> first_of(const Kallsyms& kallsyms, std::span<const char* const> names) {
     for (const char* name : names)
         if (const auto found = kallsyms.find(name, "kernel"); !found.empty())
             return NamedAddress{.name = name, .address = found.front().address};
@@ -99,9 +99,10 @@ public:
 private:
     void note_symbols(const Kallsyms& kallsyms) {
         found_.addresses_hidden = kallsyms.addresses_hidden();
-        found_.exception = first_of(kallsyms, {"asm_exc_int3", "int3"});
-        found_.trampoline = first_of(kallsyms, {"arch_rethook_trampoline", "__kretprobe_trampoline",
-                                                "kretprobe_trampoline"});
+        constexpr std::array trampolines{"arch_rethook_trampoline", "__kretprobe_trampoline",
+                                         "kretprobe_trampoline"};
+        found_.exception = first_of(kallsyms, trap_facts.exceptions);
+        found_.trampoline = first_of(kallsyms, trampolines);
     }
 
     void plant(const Kallsyms& kallsyms) {

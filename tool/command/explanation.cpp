@@ -167,9 +167,8 @@ private:
             line("  /proc/kallsyms hides addresses (kernel.kptr_restrict): this one is the "
                  "module's word");
         if (e_.spec.offset == 0 && e_.offset != 0)
-            line("  the kernel puts it {} bytes behind the function's start, where an endbr64 must "
-                 "stay the first",
-                 e_.offset);
+            line("  it is put {} bytes behind the function's start, where {}", e_.offset,
+                 trap_facts.why_behind);
     }
 
     void bytes() {
@@ -222,12 +221,12 @@ private:
     }
 
     void breakpoint() {
-        line(
-            "Technique: a breakpoint (cc, INT3). The CPU that gets there raises an exception; the "
-            "kernel looks\n"
-            "up the probe by the address, calls the handler, executes what the byte lies on from a "
-            "copy, or\n"
-            "emulates it, and goes on behind it.");
+        line("Technique: a breakpoint ({}). The CPU that gets there raises an exception; the "
+             "kernel looks\n"
+             "up the probe by the address, calls the handler, executes what the {} on from a "
+             "copy, or\n"
+             "emulates it, and goes on behind it.",
+             trap_facts.breakpoint, trap_.size == 1 ? "byte lies" : "bytes lie");
         if (e_.exception)
             line("  The exception enters the kernel at {}.", named(*e_.exception));
         switch (e_.optimisation) {
@@ -262,32 +261,36 @@ private:
     void arguments() {
         text_ += '\n';
         if (e_.spec.offset != 0)
-            line(
-                "The handler sees the registers as they are at this instruction (%rdi, %rsi, ...). "
-                "Arguments have\n"
-                "a known place at the function's entry only:");
+            line("The handler sees the registers as they are at this instruction (%{}, %{}, ...). "
+                 "Arguments have\n"
+                 "a known place at the function's entry only:",
+                 registers[0].name, registers[1].name);
         else
             line("At the entry the words of the arguments are in");
         std::string row = " ";
         for (unsigned i = 0; i < register_arguments; i++)
             row += fmt::format(" $arg{} %{} ", i + 1, registers[i].name);
         line("{}", without_trailing_blanks(row));
-        line("  $arg{} 8(%rsp)  $arg{} 16(%rsp)  and so on: $argN is at 8*(N-{})(%rsp)",
-             register_arguments + 1, register_arguments + 2, register_arguments);
+        const unsigned first = 8 * stack_skipped;
+        line("  $arg{0} {3}(%{5})  $arg{1} {4}(%{5})  and so on: $argN is at 8*(N-{2})(%{5})",
+             register_arguments + 1, register_arguments + 2, register_arguments + 1 - stack_skipped,
+             first, first + 8, stack_register.name);
         line("Of a function that takes fewer, the others are whatever was there.");
     }
 
     void returns() {
         text_ += '\n';
-        line("At the entry (%rsp) is the return address. The kernel keeps it and writes another in "
-             "its place,");
+        line("At the entry {} is the return address. The kernel keeps it and writes another in "
+             "its place,",
+             trap_facts.return_address);
         if (e_.trampoline)
             line("  {}", named(*e_.trampoline));
         else
             line("  that of its trampoline for returns (/proc/kallsyms names none that is known)");
-        line("so that the function returns there. The return value is in %rax, the handler is "
+        line("so that the function returns there. The return value is in %{}, the handler is "
              "called, and the\n"
-             "trampoline goes on at the address that was kept.");
+             "trampoline goes on at the address that was kept.",
+             result_register.name);
     }
 
     void condition() {

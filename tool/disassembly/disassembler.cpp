@@ -15,14 +15,26 @@ namespace trapline {
 
 namespace {
 
+#if defined(__aarch64__)
+constexpr cs_arch arch = CS_ARCH_ARM64;
+constexpr cs_mode mode = CS_MODE_ARM;
+#elif defined(__riscv)
+constexpr cs_arch arch = CS_ARCH_RISCV;
+constexpr cs_mode mode = static_cast<cs_mode>(CS_MODE_RISCV64 | CS_MODE_RISCVC);
+#else
+constexpr cs_arch arch = CS_ARCH_X86;
+constexpr cs_mode mode = CS_MODE_64;
+#endif
+
 class Capstone : public Disassembler {
 public:
     Capstone() {
-        const cs_err error = cs_open(CS_ARCH_X86, CS_MODE_64, &handle_);
+        const cs_err error = cs_open(arch, mode, &handle_);
         if (error != CS_ERR_OK)
             throw Error(fmt::format("cannot disassemble: libcapstone says: {}", cs_strerror(error)),
                         "build the tool without it: cmake -DTRAPLINE_CAPSTONE=OFF");
-        cs_option(handle_, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+        if (arch == CS_ARCH_X86)
+            cs_option(handle_, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
     }
     ~Capstone() override { cs_close(&handle_); }
 

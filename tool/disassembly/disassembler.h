@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Machine code as text, for x86-64: by libcapstone, where the tool was built with it.
+// Machine code as text, of the machine that this is built for: by libcapstone, where the tool was
+// built with it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace trapline {
 
 struct Instruction {
     std::size_t size = 0; // bytes
-    std::string text;     // AT&T's syntax, as oopses and objdump have it: "movq %rdi, %rbx"
+    std::string text;     // as objdump writes it, x86-64's in AT&T's syntax: "movq %rdi, %rbx"
 };
 
 class Disassembler {

@@ -19,9 +19,6 @@ constexpr std::uint8_t word_size = 8;
 constexpr std::size_t name_max = 128; // of a parameter's field
 constexpr unsigned texts_max = 16;    // of an event: a record has room for that many
 
-// RDX has the second word of what is returned in registers.
-constexpr std::uint32_t second_result = 12;
-
 Recorded word(tl_op op, std::uint64_t which, std::string name, NumberForm form = NumberForm::raw) {
     return recorded_number({.name = std::move(name), .form = form}, Chain(op, which));
 }
@@ -117,8 +114,8 @@ std::vector<Recorded> results(const KnownTypes& known, TypedFields& fields,
         return {recorded_number(std::move(*number), Chain(TL_OP_RETVAL))};
     std::vector<Recorded> words{word(TL_OP_RETVAL, 0, "return", NumberForm::hex)};
     if (places.words > 1)
-        words.push_back(
-            word(TL_OP_REG, second_result, fmt::format("return+{}", word_size), NumberForm::hex));
+        words.push_back(word(TL_OP_REG, second_result_register.word,
+                             fmt::format("return+{}", word_size), NumberForm::hex));
     return words;
 }
 

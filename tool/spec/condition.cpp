@@ -4,11 +4,14 @@
 
 #include <utility>
 
+#include "spec/registers.h"
+
 namespace trapline {
 
 const std::string_view condition_hint =
     "a condition compares, as in '$retval < 0 && $duration >= 10us', parameters or what they lead\n"
-    "to, $retval, $duration, $arg1 to $arg32, registers (%rdi), numbers (10, 0xa, 64KiB, -ENOENT, "
+    "to, $retval, $duration, $arg1 to $arg32, registers (%" TRAPLINE_A_REGISTER
+    "), numbers (10, 0xa, 64KiB, -ENOENT, "
     "10us)\nand texts; &&, ||, ! and (...) join";
 
 namespace {

@@ -34,7 +34,8 @@ constexpr unsigned stack_max = 64; // words
 
 constexpr std::string_view value_hint =
     "a value is a parameter or what it leads to, as in file->f_inode->i_ino, $retval, $duration, "
-    "$arg1\nto $arg32, $pid, $tid, $comm, $uid, $cpu, $caller, a register (%rdi) or a number (10, "
+    "$arg1\nto $arg32, $pid, $tid, $comm, $uid, $cpu, $caller, a register (%" TRAPLINE_A_REGISTER
+    ") or a number (10, "
     "0xa, 64KiB,\n-ENOENT, 10us)";
 
 struct UnitName {
@@ -466,8 +467,8 @@ private:
 
     Expression parse_register() {
         const std::string_view name = tokens_.token().text.substr(1);
-        if (name == "rip")
-            fail("%rip is the probe's own place, always the same");
+        if (name == place_register)
+            fail(fmt::format("%{} is the probe's own place, always the same", name));
         for (const Register& known : registers) {
             if (known.name != name)
                 continue;

@@ -1,44 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
-// x86-64's registers as a probe's handler finds them: words of struct pt_regs.
+// The registers of the machine that this is built for, as a probe's handler finds them: words of
+// struct pt_regs. For each machine there are
+//
+//   registers            by name; those that carry arguments come first, in order. Not the one
+//                        that says where a probe is (place_register): it is always the same
+//   pt_regs_words        words in struct pt_regs, for tl_verify(); it may be more
+//   register_arguments   of a function's arguments, those in registers
+//   stack_skipped        words between the stack pointer and the other arguments, at an entry
+//   stack_register       the stack pointer; caller_register: what has the return address at an
+//                        entry, or the stack pointer where that is on the stack
+//   result_register      and second_result_register: the words of a value that is returned
+// TRAPLINE_A_REGISTER is the first one's name, for help whose literals are joined.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string_view>
+#if defined(__x86_64__)
+#include "spec/registers_x86_64.h"
+#define TRAPLINE_A_REGISTER "rdi"
 
 namespace trapline {
+using namespace x86_64;
+}
+#elif defined(__aarch64__)
+#include "spec/registers_aarch64.h"
+#define TRAPLINE_A_REGISTER "x0"
 
-struct Register {
-    std::string_view name;
-    std::uint32_t word; // of struct pt_regs
-};
+namespace trapline {
+using namespace aarch64;
+}
+#elif defined(__riscv) && __riscv_xlen == 64
+#include "spec/registers_riscv64.h"
+#define TRAPLINE_A_REGISTER "a0"
 
-// Words in struct pt_regs, for tl_verify(). x86-64's: of other machines the place of a register
-// isn't known here.
-constexpr std::uint32_t pt_regs_words = 21;
-
-// Of a function's arguments, those in registers: the first six, in this order.
-constexpr unsigned register_arguments = 6;
-
-// Those that carry arguments come first. No rip: where a probe is, it is always the same.
-constexpr std::array registers = std::to_array<Register>({
-    {"rdi", 14},
-    {"rsi", 13},
-    {"rdx", 12},
-    {"rcx", 11},
-    {"r8", 9},
-    {"r9", 8},
-    {"rax", 10},
-    {"rbx", 5},
-    {"rbp", 4},
-    {"rsp", 19},
-    {"r10", 7},
-    {"r11", 6},
-    {"r12", 3},
-    {"r13", 2},
-    {"r14", 1},
-    {"r15", 0},
-    {"rflags", 18},
-});
-
-} // namespace trapline
+namespace trapline {
+using namespace riscv64;
+}
+#else
+#error "Trapline knows the registers of x86-64, arm64 and riscv64 only"
+#endif

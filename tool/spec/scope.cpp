@@ -20,8 +20,6 @@ using Place = Value::Place;
 
 constexpr std::uint64_t word_size = 8;
 constexpr unsigned words_max = 2; // of a value in registers
-constexpr std::uint32_t rsp = 19;
-constexpr std::uint32_t rdx = 12;
 
 tl_insn source(tl_op op, std::uint64_t imm) {
     return Chain(op, imm).insns().front();
@@ -155,7 +153,8 @@ void Scope::check_view(const Expression& root) const {
                  "trace the call: FUNC if CONDITION, without kprobe: and +OFFSET");
         if (!of_task && root.builtin != Builtin::reg && root.builtin != Builtin::stack)
             fail(root.position, fmt::format("inside a function {} may be anywhere", name),
-                 "name the register that it is in there, such as %rdi; or probe the entry, "
+                 "name the register that it is in there, such as %" TRAPLINE_A_REGISTER
+                 "; or probe the entry, "
                  "without +OFFSET");
         return;
     case View::ret:
@@ -191,6 +190,11 @@ Value Scope::parameter_value(std::size_t index, const Expression& root) const {
     Value value;
     value.types = known_.types;
     value.type = type;
+    if (place.by_address) {
+        value.place = Place::memory;
+        value.chain = Chain(TL_OP_ARG, place.first);
+        return value;
+    }
     if (place.words == 0)
         fail(root.position, fmt::format("{} is in no register that is saved", root.name),
              "floating point numbers and empty structures can't be recorded");
@@ -204,8 +208,8 @@ Value Scope::parameter_value(std::size_t index, const Expression& root) const {
     }
     if (place.first >= register_arguments || place.words > words_max) {
         value.place = Place::memory;
-        value.chain = Chain(TL_OP_REG, rsp);
-        value.chain.add((place.first - register_arguments + 1) * word_size);
+        value.chain = Chain(TL_OP_REG, stack_register.word);
+        value.chain.add((place.first - register_arguments + stack_skipped) * word_size);
         return value;
     }
     value.place = Place::words;
@@ -245,7 +249,7 @@ Value Scope::result_value() const {
         value.place = Place::words;
         value.words.push_back(source(TL_OP_RETVAL, 0));
         if (places_.words > 1)
-            value.words.push_back(source(TL_OP_REG, rdx));
+            value.words.push_back(source(TL_OP_REG, second_result_register.word));
     }
     return value;
 }
@@ -257,10 +261,14 @@ Value Scope::builtin_value(const Expression& root) const {
     case Builtin::argument:
         return argument_value(root.which);
     case Builtin::stack:
-    case Builtin::caller:
-        value.chain = Chain(TL_OP_REG, rsp);
-        value.chain.add(root.builtin == Builtin::caller ? 0 : root.which * word_size);
+        value.chain = Chain(TL_OP_REG, stack_register.word);
+        value.chain.add(root.which * word_size);
         value.chain.load(word_size, false);
+        return value;
+    case Builtin::caller:
+        value.chain = Chain(TL_OP_REG, caller_register.word);
+        if (caller_register.word == stack_register.word)
+            value.chain.load(word_size, false);
         return value;
     case Builtin::reg:
         value.chain = Chain(TL_OP_REG, root.which);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "types/abi_risc.h"
 #include "util/error.h"
 
 namespace trapline {
@@ -106,9 +107,7 @@ unsigned count(const Classes& classes, Class kind) {
     return static_cast<unsigned>(std::count(classes.words.begin(), classes.words.end(), kind));
 }
 
-} // namespace
-
-CallPlaces call_places(const Types& types, const Type& function) {
+CallPlaces call_places_x86_64(const Types& types, const Type& function) {
     Classifier classifier(types);
     CallPlaces places;
     unsigned general = 0;
@@ -132,16 +131,30 @@ CallPlaces call_places(const Types& types, const Type& function) {
             continue;
         }
         if (!classes.memory && general + wanted <= registers_max) {
-            place = {general, wanted};
+            place = {.first = general, .words = wanted};
             general += wanted;
             continue;
         }
         const auto words =
             static_cast<unsigned>(std::min((size + word_size - 1) / word_size, stack_max));
-        place = {registers_max + stack, words};
+        place = {.first = registers_max + stack, .words = words};
         stack = std::min(stack + words, static_cast<unsigned>(stack_max));
     }
     return places;
+}
+
+} // namespace
+
+CallPlaces call_places(const Types& types, const Type& function, Abi abi) {
+    switch (abi) {
+    case Abi::x86_64:
+        break;
+    case Abi::aarch64:
+        return call_places_aarch64(types, function);
+    case Abi::riscv64:
+        return call_places_riscv64(types, function);
+    }
+    return call_places_x86_64(types, function);
 }
 
 } // namespace trapline
