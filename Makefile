@@ -5,7 +5,8 @@
 #   make kmod KDIR=.. the module for a configured and built kernel tree, or headers
 #   make tool         the tool: build/bin/trapline
 #   make static       the tool as one file that needs nothing else, for an initramfs:
-#                     build/static/trapline; CAPSTONE=OFF: smaller, without a disassembler
+#                     build/static/trapline; CAPSTONE=OFF: smaller, without a disassembler;
+#                     MACHINE=aarch64 or riscv64: for that, build/MACHINE/static/trapline
 #   make man          the manual pages: build/man
 #   make install      module, tool, pages, onto this machine or into DESTDIR (uninstall takes
 #                     them away); PREFIX=/usr/local; install-tool, install-module: one of them
@@ -82,21 +83,42 @@ tool: deps-build
 	@mkdir -p $(B)/bin && ln -sf ../tool/bin/trapline $(B)/bin/trapline
 
 CAPSTONE ?= ON
-.PHONY: static
-static: deps-build
-	@cmake -S . -B $(B)/static-tool -DCMAKE_BUILD_TYPE=MinSizeRel -DTRAPLINE_STATIC=ON \
-		-DTRAPLINE_WERROR=$(WERROR) -DBUILD_TESTING=OFF -DTRAPLINE_CAPSTONE=$(CAPSTONE) >/dev/null
-	@cmake --build $(B)/static-tool -j$(shell nproc) --target trapline
-	@mkdir -p $(B)/static && strip -o $(B)/static/trapline $(B)/static-tool/bin/trapline
+MACHINE ?=
+OF_MACHINE := $(B)$(if $(MACHINE),/$(MACHINE))
+.PHONY: static configure-static
+configure-static:
+	@qemu/deps $(or $(MACHINE),build)
+	@$(if $(MACHINE),sysroot=$$(qemu/sysroot $(MACHINE)) &&) \
+		cmake -S . -B $(OF_MACHINE)/static-tool -DCMAKE_BUILD_TYPE=MinSizeRel -DTRAPLINE_STATIC=ON \
+		-DTRAPLINE_WERROR=$(WERROR) -DBUILD_TESTING=$(if $(MACHINE),ON,OFF) \
+		-DTRAPLINE_CAPSTONE=$(CAPSTONE) $(if $(MACHINE),-DTRAPLINE_MACHINE=$(MACHINE) \
+		-DTRAPLINE_SYSROOT="$$sysroot" -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/qemu/toolchain.cmake) >/dev/null
 
+static: configure-static
+	@cmake --build $(OF_MACHINE)/static-tool -j$(shell nproc) --target trapline
+	@mkdir -p $(OF_MACHINE)/static && $(if $(MACHINE),$(MACHINE)-linux-gnu-)strip \
+		-o $(OF_MACHINE)/static/trapline $(OF_MACHINE)/static-tool/bin/trapline
+
+ifeq ($(MACHINE),)
 demo-program guest-programs: configure
 	@$(BUILD) $(if $(filter demo%,$@),tl-demo,tl-demo guest_programs)
 	@ln -sfn tool/guest $(B)/guest
+else
+# Of another machine, guests get the static tool, and their programs with it.
+guest-programs: configure-static
+	@cmake --build $(OF_MACHINE)/static-tool -j$(shell nproc) --target trapline tl-demo guest_programs
+	@mkdir -p $(OF_MACHINE)/bin && ln -sf ../static-tool/bin/trapline $(OF_MACHINE)/bin/trapline
+	@ln -sfn static-tool/guest $(OF_MACHINE)/guest
+endif
 
-# The guest's kernel, and our module and the test modules for it.
+# The guest's kernel, and our module and the test modules for it; and the tool and the guest's
+# programs, if it isn't a kernel of this machine's kind.
 guest-kernel:
 	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
-		$(MAKE) kmod guest-kmod KDIR="$$KDIR" >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
+		$(MAKE) kmod guest-kmod KDIR="$$KDIR" \
+			$${CROSS_COMPILE:+ARCH="$$ARCH" CROSS_COMPILE="$$CROSS_COMPILE"} >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
+	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
+		[ -z "$$CROSS_COMPILE" ] || $(MAKE) guest-programs MACHINE="$$MACHINE"
 	@if grep -nE '^[^ ]+:[0-9]+:[0-9]+: warning:' $(B)/kmod.log; then echo "make: the modules compile with warnings" >&2; exit 1; fi
 
 PAGES := $(patsubst docs/%.scd,$(B)/man/%,$(wildcard docs/*.8.scd))
