@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Where a function's entry is trapped: at its first byte, or behind its ENDBR.
+// Where a function's entry is trapped: at its first byte, or behind what must stay there.
 #pragma once
 
 namespace trapline::guest {

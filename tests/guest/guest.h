@@ -46,12 +46,16 @@ ProbeRequest entry_of(std::uint16_t id, const std::string& symbol, Program progr
 ProbeRequest call_of(std::uint16_t id, const std::string& symbol, Program program = {},
                      Program ret = store_return());
 ProbeRequest return_of(std::uint16_t id, const std::string& symbol, Program ret = store_return());
+// A call, or its entry where this kernel can't trap returns.
+ProbeRequest call_or_entry_of(std::uint16_t id, const std::string& symbol, Program program = {},
+                              Program ret = store_return());
 
 // The fields of a program that stores the same whichever way it runs.
 std::vector<Field> fields_of(const Program& program);
 
 // Looking from outside.
 unsigned online_cpus();
+bool traps_returns();   // this kernel, of functions that ftrace patches
 void pin(unsigned cpu); // the calling thread
 
 // The calling thread stays on a CPU until the end of the block.

@@ -202,7 +202,7 @@ TEST(Mark, IsPutWhileWhatPutsItIsTraced) {
     std::uint16_t id = 1;
     for (const std::string& function : functions) {
         traced.add(entry_of(id++, function));
-        traced.add(call_of(id++, function));
+        traced.add(call_or_entry_of(id++, function));
     }
     traced.start();
     constexpr std::uint64_t marks = 300;

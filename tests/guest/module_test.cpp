@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "machine.h"
 #include "workload.h"
 
 using namespace trapline;
@@ -93,7 +94,7 @@ void expect_records(const Traced& traced, std::uint16_t id, const Variant& varia
         EXPECT_EQ(files.size(), workers.size());
     }
     for (const std::uint64_t file : files)
-        EXPECT_GE(file, 0xffff800000000000U);
+        EXPECT_GE(file, kernel_begin);
 }
 
 const Variant variants[] = {

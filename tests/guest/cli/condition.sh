@@ -22,9 +22,9 @@ entry_conditions() {
 	expect_is "hits" "$(account read_zero hits)" 50
 	expect_is "filtered" "$(account read_zero filtered)" 50
 	shown 30 'kprobe:read_zero if !($arg3 > 4KiB)'
-	shown 30 "kprobe:vfs_read+$inside if %rdx == 100"
+	shown 30 "kprobe:vfs_read+$inside if $arg3 == 100"
 	shown 20 'vfs_read /$arg3 == 5000/'
-	shown 20 'vfs_read+0x0 if %rdx == 5000 && $arg2 > 0x1000'
+	shown 20 "vfs_read+0x0 if $arg3 == 5000 && \$arg2 > 0x1000"
 }
 t "a condition on arguments, in each form" entry_conditions
 
@@ -112,7 +112,7 @@ bad_conditions() {
 	bad 24 '.duration is compared with a time' '10us' 'vfs_read if $duration > 5'
 	bad 19 'at the entry there is no .retval' 'trace the call' 'kprobe:vfs_read if $retval < 0'
 	bad 22 'sees no entry, so there is no .arg1' 'trace the call' 'kretprobe:vfs_read if $arg1 == 1'
-	bad 16 'inside a function' '%rdi' "vfs_read+$inside if \$arg1 == 1"
+	bad 16 'inside a function' "$arg1" "vfs_read+$inside if \$arg1 == 1"
 	bad 32 '.arg7 isn.t kept' 'at the entry' 'vfs_read if $retval < 0 || 5 == $arg7'
 	bad 24 "'/' is expected" 'if CONDITION' 'vfs_read /$arg1 == 1 && '
 }

@@ -152,14 +152,36 @@ expect_sums() {
 # Offsets in a function that ftrace can trace: of the first instruction behind the entry
 # that ftrace patches, of its second byte, of one of ftrace's, and of these themselves, where an
 # entry is trapped. An entry with ENDBR is 4 bytes longer.
-inside=0x5 inside_next=0x6 within=0x2 entry=0x0
-if ! trapline trace kprobe:vfs_read+5 -- true >/dev/null 2>&1; then
-	inside=0x9 inside_next=0xa within=0x6 entry=0x4
-fi
+# And the registers of the first, second and third argument and of the result; how an entry is
+# trapped; and its trap's bytes.
+machine=$(uname -m)
+case $machine in
+aarch64)
+	inside=0x8 inside_next=0x9 within=0x4 entry=0x0
+	arg1=%x0 arg2=%x1 arg3=%x2 result=%x0 technique=breakpoint trap_bytes='80 00 20 d4'
+	;;
+riscv64)
+	inside=0x8 inside_next=0x9 within=0x4 entry=0x8
+	arg1=%a0 arg2=%a1 arg3=%a2 result=%a0 technique=breakpoint trap_bytes='(02 90|73 00 10 00)'
+	;;
+*)
+	inside=0x5 inside_next=0x6 within=0x2 entry=0x0
+	arg1=%rdi arg2=%rsi arg3=%rdx result=%rax technique=ftrace trap_bytes='e8 ([0-9a-f]{2}[][ ]){4}'
+	if ! trapline trace kprobe:vfs_read+5 -- true >/dev/null 2>&1; then
+		inside=0x9 inside_next=0xa within=0x6 entry=0x4
+	fi
+	;;
+esac
 
 # A line's beginning, up to the event's name.
 head_re='^ *[^ ].*-[0-9]+ +\[[0-9]{3}\] [dDb.][N.][hsHzZ.][0-9a-f.] +[0-9]+\.[0-9]{6}: '
 hex='0x[0-9a-f]+'
 # The parameters of vfs_read() and read_zero(), which call the last one differently.
 read_args="file=$hex, buf=$hex, count=[0-9]+, [a-z]+=$hex"
+# What tl-calls reads, as a result of read_zero(). Not every kernel's BTF knows that: then its
+# words are shown as they are.
+read_size=6969 zero_typed=yes
+if trapline trace kprobe:read_zero -- true 2>&1 | grep -q 'no types, arguments are raw, of read_zero'; then
+	read_args="($read_args|$hex(, $hex){5})" read_size=0x1b39 zero_typed=''
+fi
 took='<([0-9]+ ns|[0-9]+\.[0-9] (us|ms|s))>'

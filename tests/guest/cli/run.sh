@@ -9,7 +9,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . "$here/lib.sh"
 loaded=yes
-for part in forms types errors condition expressions status signals output order cpus account record explain list sessions module doctor; do
+# Of a kernel that traps no returns, only what is said of that, and what goes without.
+parts='forms types errors condition expressions status signals output order cpus account record explain list sessions module doctor'
+if trapline trace kretprobe:vfs_read -- true 2>&1 | grep -q "can't trap the returns"; then
+	parts=entries
+fi
+for part in $parts; do
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"
 done
