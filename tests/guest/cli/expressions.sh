@@ -31,8 +31,8 @@ inode() {
 t "members of what members lead to, unions and slices: a file's own number" inode
 
 builtins() {
-	trace -o events 'read_zero($pid, $tid, $comm, $uid, $cpu, $caller, %rdx, $arg3)' -- tl-calls 20
-	expect_every events '\(\$pid=([0-9]+), \$tid=\1, \$comm="tl-calls", \$uid=0, \$cpu=[0-9]+, \$caller='"$hex"', %rdx=0x1b39, \$arg3=6969\) = 6969'
+	trace -o events 'read_zero($pid, $tid, $comm, $uid, $cpu, $caller, '"$arg3"', $arg3)' -- tl-calls 20
+	expect_every events '\(\$pid=([0-9]+), \$tid=\1, \$comm="tl-calls", \$uid=0, \$cpu=[0-9]+, \$caller='"$hex"', '"$arg3"'=0x1b39, \$arg3=(6969|0x1b39)\) = '"$read_size"
 	# The head says the same.
 	expect_is "lines with another pid or CPU than their heads say" "$(sed -E 's/^.*-([0-9]+) +\[0*([0-9]+)\].*pid=([0-9]+), .*cpu=([0-9]+), .*$/\1 \2 \3 \4/' events |
 		awk '$1 != $3 || $2 != $4' | wc -l)" 0
