@@ -56,6 +56,20 @@ TEST(Kallsyms, FindsByName) {
     EXPECT_FALSE(kallsyms.addresses_hidden());
 }
 
+// Of arm64's and riscv64's modules.
+TEST(Kallsyms, MarksBetweenCodeAndDataAreNoSymbols) {
+    const Kallsyms kallsyms = load("ffff800080001000 t $x\t[netfs]\n"
+                                   "ffff800080001000 t netfs_read\t[netfs]\n"
+                                   "ffff800080001040 t $d\t[netfs]\n"
+                                   "ffff800080001044 t $xrv64i2p1\t[netfs]\n"
+                                   "ffff800080001048 t .L0\t[netfs]\n"
+                                   "ffff800080001080 t netfs_write\t[netfs]\n");
+    EXPECT_TRUE(kallsyms.find("$x").empty());
+    EXPECT_TRUE(kallsyms.find(".L0").empty());
+    ASSERT_EQ(kallsyms.find("netfs_read").size(), 1U);
+    EXPECT_EQ(kallsyms.find("netfs_read")[0].size, 0x80U);
+}
+
 TEST(Kallsyms, SizeReachesTheNextHigherSymbol) {
     const Kallsyms kallsyms = load(usual);
     EXPECT_EQ(kallsyms.find("vfs_read")[0].size, 0x100U);

@@ -114,6 +114,11 @@ bool is_generated(std::string_view module) {
     return module == "bpf" || module == "__builtin__ftrace" || module == "__builtin__kprobes";
 }
 
+// What tells code from data in modules of arm64 and riscv64, and the assembler's own labels.
+bool is_mark(std::string_view name) {
+    return name.starts_with("$x") || name.starts_with("$d") || name.starts_with(".L");
+}
+
 // FNV-1a: names are short.
 std::uint32_t hash_name(std::string_view name) {
     std::uint32_t hash = 2166136261U;
@@ -229,7 +234,7 @@ void Kallsyms::read_file(const std::string& path, const Wanted* wanted) {
 // Returns whether it is a symbol.
 bool Kallsyms::add_line(const char* at, const char* end, const Wanted* wanted) {
     Line line;
-    if (!parse_line(at, end, line) || is_generated(line.module))
+    if (!parse_line(at, end, line) || is_generated(line.module) || is_mark(line.name))
         return false;
     hidden_ = hidden_ && line.address == 0;
     if (wanted && !(*wanted)(line.name))

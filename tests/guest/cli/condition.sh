@@ -113,7 +113,7 @@ bad_conditions() {
 	bad 19 'at the entry there is no .retval' 'trace the call' 'kprobe:vfs_read if $retval < 0'
 	bad 22 'sees no entry, so there is no .arg1' 'trace the call' 'kretprobe:vfs_read if $arg1 == 1'
 	bad 16 'inside a function' "$arg1" "vfs_read+$inside if \$arg1 == 1"
-	bad 32 '.arg7 isn.t kept' 'at the entry' 'vfs_read if $retval < 0 || 5 == $arg7'
+	bad 32 ".${on_stack#?} isn.t kept" 'at the entry' "vfs_read if \$retval < 0 || 5 == $on_stack"
 	bad 24 "'/' is expected" 'if CONDITION' 'vfs_read /$arg1 == 1 && '
 }
 t "a malformed condition: a caret shows where, and a way out" bad_conditions

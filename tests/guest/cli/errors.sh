@@ -32,11 +32,8 @@ bad_sites() {
 t "an offset inside an instruction, or inside the ftrace site" bad_sites
 
 blacklisted() {
-	local name=do_int3
-	# Elsewhere: the first function of the kernel's list that has one name only.
-	[ "$machine" = x86_64 ] || name=$(awk '{ print $2 }' /sys/kernel/debug/kprobes/blacklist | while read -r one; do
-		[ "$(grep -c " [tT] $one\$" /proc/kallsyms)" != 1 ] || { echo "$one" && break; }
-	done)
+	local name
+	name=$(blacklisted_function)
 	refused 125 "'$name'.*blacklisted" 'kprobes/blacklist' "$name"
 }
 t "a blacklisted function" blacklisted

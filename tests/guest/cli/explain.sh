@@ -185,7 +185,9 @@ not_explained() {
 }
 
 not_to_be_explained() {
-	not_explained 125 "'do_int3'.*blacklisted" 'kprobes/blacklist' do_int3
+	local name
+	name=$(blacklisted_function)
+	not_explained 125 "'$name'.*blacklisted" 'kprobes/blacklist' "$name"
 	not_explained 125 "cannot plant vfs_read\\+$within: .*ftrace" '^  ' vfs_read+$within
 	not_explained 125 "no function vfs_raed" 'did you mean .*vfs_read' vfs_raed
 	not_explained 2 "bad probe: .*'!'" '^ +\^$' 'vfs!read'

@@ -155,6 +155,7 @@ expect_sums() {
 # And the registers of the first, second and third argument and of the result; how an entry is
 # trapped; and its trap's bytes.
 machine=$(uname -m)
+on_stack='$arg9' # the first argument there
 case $machine in
 aarch64)
 	inside=0x8 inside_next=0x9 within=0x4 entry=0x0
@@ -165,13 +166,21 @@ riscv64)
 	arg1=%a0 arg2=%a1 arg3=%a2 result=%a0 technique=breakpoint trap_bytes='(02 90|73 00 10 00)'
 	;;
 *)
-	inside=0x5 inside_next=0x6 within=0x2 entry=0x0
+	inside=0x5 inside_next=0x6 within=0x2 entry=0x0 on_stack='$arg7'
 	arg1=%rdi arg2=%rsi arg3=%rdx result=%rax technique=ftrace trap_bytes='e8 ([0-9a-f]{2}[][ ]){4}'
 	if ! trapline trace kprobe:vfs_read+5 -- true >/dev/null 2>&1; then
 		inside=0x9 inside_next=0xa within=0x6 entry=0x4
 	fi
 	;;
 esac
+
+# A function that the kernel lists as forbidden, and that is the only one of its name.
+blacklisted_function() {
+	[ "$machine" != x86_64 ] || { echo do_int3 && return; }
+	awk '{ print $2 }' /sys/kernel/debug/kprobes/blacklist | while read -r one; do
+		[ "$(grep -c " [tT] $one\$" /proc/kallsyms)" != 1 ] || { echo "$one" && break; }
+	done
+}
 
 # A line's beginning, up to the event's name.
 head_re='^ *[^ ].*-[0-9]+ +\[[0-9]{3}\] [dDb.][N.][hsHzZ.][0-9a-f.] +[0-9]+\.[0-9]{6}: '
