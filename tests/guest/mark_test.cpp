@@ -201,6 +201,9 @@ TEST(Mark, IsPutWhileWhatPutsItIsTraced) {
         "mutex_lock",          "mutex_unlock",     "__alloc_skb",     "ktime_get_mono_fast_ns"};
     std::uint16_t id = 1;
     for (const std::string& function : functions) {
+        // riscv64's kernel can't step what is behind ftrace's site there: an atomic instruction.
+        if (!traps_returns() && function == "mutex_unlock")
+            continue;
         traced.add(entry_of(id++, function));
         traced.add(call_or_entry_of(id++, function));
     }
