@@ -227,7 +227,7 @@ public:
         for (const Recorded& recorded : entry)
             stored.put(recorded);
         const std::vector<Kept> kept = stored.take_kept();
-        Checks checks;
+        BoundConditions checks;
         if (spec_.condition)
             checks = bind_condition(*spec_.condition, scope_, kept, spec_.arguments.has_value());
         if (spec_.kind != TRAPLINE_RETURN)
@@ -263,7 +263,7 @@ private:
         return results(known_, fields_, probe_.left_out);
     }
 
-    void build(const std::optional<Check>& check, const std::vector<Recorded>& all,
+    void build(const std::optional<BoundCondition>& check, const std::vector<Recorded>& all,
                std::vector<tl_insn>& program, std::vector<Field>& fields) const {
         ProgramBuilder builder;
         if (check)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The condition of a PROBE, taken apart. What it means is found later: see spec/check.h.
+// The condition of a PROBE, taken apart. What it means is found later: see spec/bound_condition.h.
 //
 //   EXPR     AND { "||" AND }
 //   AND      NOT { "&&" NOT }

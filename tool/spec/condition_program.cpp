@@ -31,7 +31,7 @@ class Generator {
 public:
     Generator(std::vector<tl_insn>& program, std::uint64_t hz) : program_(program), hz_(hz) {}
 
-    void generate(const Check& check) {
+    void generate(const BoundCondition& check) {
         Label yes;
         Label no;
         test(check, yes, no, Next::no);
@@ -84,7 +84,7 @@ private:
     }
 
     // The parser bounds how deep expressions are.
-    void test(const Check& check, Label& yes, Label& no, Next next) {
+    void test(const BoundCondition& check, Label& yes, Label& no, Next next) {
         if (check.kind == Condition::Kind::comparison)
             return compare(check, yes, no, next);
         const bool all = check.kind == Condition::Kind::all;
@@ -99,7 +99,7 @@ private:
         test(check.parts.back(), yes, no, next);
     }
 
-    void compare(const Check& check, Label& yes, Label& no, Next next) {
+    void compare(const BoundCondition& check, Label& yes, Label& no, Next next) {
         load(check.left.chain, left);
         if (check.right.kind == Kind::text)
             return compare_text(check, yes, no, next);
@@ -128,7 +128,7 @@ private:
     }
 
     // 1 or 0 for the text at the address in `left`.
-    void compare_text(const Check& check, Label& yes, Label& no, Next next) {
+    void compare_text(const BoundCondition& check, Label& yes, Label& no, Next next) {
         const std::string& text = check.right.text;
         tl_insn& match = append(TL_OP_MATCH);
         match.dst = left;
@@ -270,7 +270,7 @@ private:
 
 } // namespace
 
-void append_test(std::vector<tl_insn>& program, const Check& check, std::uint64_t hz) {
+void append_test(std::vector<tl_insn>& program, const BoundCondition& check, std::uint64_t hz) {
     Generator(program, hz).generate(check);
 }
 

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "shared/program.h"
-#include "spec/check.h"
+#include "spec/bound_condition.h"
 
 namespace trapline {
 
 // Appends what rejects the hit unless the check holds. `hz`: of the session's clock. Throws
 // UsageError for what gets too long.
-void append_test(std::vector<tl_insn>& program, const Check& check, std::uint64_t hz);
+void append_test(std::vector<tl_insn>& program, const BoundCondition& check, std::uint64_t hz);
 
 // Says that a program has become too long.
 [[noreturn]] void throw_too_long();

@@ -27,7 +27,7 @@ Chain stored_chain(const Recorded& recorded) {
 
 } // namespace
 
-void ProgramBuilder::test(const Check& check, std::uint64_t hz) {
+void ProgramBuilder::test(const BoundCondition& check, std::uint64_t hz) {
     append_test(program_, check, hz);
     tests_ = true;
 }

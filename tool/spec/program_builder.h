@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "spec/check.h"
+#include "spec/bound_condition.h"
 #include "spec/recorded.h"
 
 namespace trapline {
@@ -13,7 +13,7 @@ namespace trapline {
 class ProgramBuilder {
 public:
     // Comes first.
-    void test(const Check& check, std::uint64_t hz);
+    void test(const BoundCondition& check, std::uint64_t hz);
 
     void put(const Recorded& recorded);
 

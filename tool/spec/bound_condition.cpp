@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // What a condition compares, at the place where its names have a meaning.
-#include "spec/check.h"
+#include "spec/bound_condition.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,10 +34,10 @@ bool is_of_task(const Expression& root) {
            root.builtin <= Builtin::cpu;
 }
 
-Check join(std::vector<Check> parts) {
+BoundCondition join(std::vector<BoundCondition> parts) {
     if (parts.size() == 1)
         return std::move(parts.front());
-    Check whole;
+    BoundCondition whole;
     whole.kind = Condition::Kind::all;
     whole.parts = std::move(parts);
     return whole;
@@ -49,11 +49,11 @@ public:
         : scope_(scope), kept_(kept), listed_(listed) {}
 
     // What can be tested at the entry needn't wait for the return.
-    Checks split(const Condition& whole) const {
+    BoundConditions split(const Condition& whole) const {
         if (scope_.view() == View::ret)
             return {.entry = std::nullopt, .ret = bind(whole, false)};
-        std::vector<Check> at_entry;
-        std::vector<Check> at_return;
+        std::vector<BoundCondition> at_entry;
+        std::vector<BoundCondition> at_return;
         const auto add = [&](const Condition& part) {
             const bool late = needs_return(part);
             (late ? at_return : at_entry).push_back(bind(part, late));
@@ -62,7 +62,7 @@ public:
             std::for_each(whole.parts.begin(), whole.parts.end(), add);
         else
             add(whole);
-        Checks checks;
+        BoundConditions checks;
         if (!at_entry.empty())
             checks.entry = join(std::move(at_entry));
         if (!at_return.empty())
@@ -84,8 +84,8 @@ private:
     }
 
     // `late`: at the return of a call, where only what was kept of the entry is known.
-    Check bind(const Condition& condition, bool late) const {
-        Check check;
+    BoundCondition bind(const Condition& condition, bool late) const {
+        BoundCondition check;
         check.kind = condition.kind;
         if (condition.kind == Condition::Kind::comparison)
             return compare(condition, late);
@@ -105,7 +105,7 @@ private:
         return made;
     }
 
-    Check compare(const Condition& condition, bool late) const {
+    BoundCondition compare(const Condition& condition, bool late) const {
         const Side left = side(condition.left);
         const Side right = side(condition.right);
         if (left.constant && right.constant) {
@@ -116,7 +116,7 @@ private:
             fail(std::min(left.expression.position, right.expression.position),
                  "a constant is compared with a constant: nothing varies");
         }
-        Check check;
+        BoundCondition check;
         check.relation = condition.relation;
         check.left = operand(left, right, late);
         check.right = operand(right, left, late);
@@ -218,7 +218,7 @@ private:
                                    register_arguments));
     }
 
-    static void arrange(Check& check) {
+    static void arrange(BoundCondition& check) {
         const auto fixed = [](const Operand& operand) {
             return operand.kind == Kind::number || operand.kind == Kind::text;
         };
@@ -230,7 +230,7 @@ private:
         check.relation = mirrored(check.relation);
     }
 
-    void verify(Check& check) const {
+    void verify(BoundCondition& check) const {
         Operand& left = check.left;
         Operand& right = check.right;
         if (right.kind == Kind::text)
@@ -247,7 +247,7 @@ private:
             verify_unsigned(check.relation, left, right);
     }
 
-    void verify_text(const Check& check) const {
+    void verify_text(const BoundCondition& check) const {
         if (check.left.kind != Kind::value)
             fail(check.left.position, fmt::format("{} is no text", check.left.name),
                  fmt::format("if it is a text's address, say so: (char *){}", check.left.name));
@@ -296,8 +296,8 @@ private:
 
 } // namespace
 
-Checks bind_condition(const Condition& condition, const Scope& scope, std::span<const Kept> kept,
-                      bool listed) {
+BoundConditions bind_condition(const Condition& condition, const Scope& scope,
+                               std::span<const Kept> kept, bool listed) {
     return Binder(scope, kept, listed).split(condition);
 }
 

@@ -34,9 +34,9 @@ struct Operand {
     std::string name;         // as it is called in errors
 };
 
-struct Check {
+struct BoundCondition {
     Condition::Kind kind = Condition::Kind::comparison;
-    std::vector<Check> parts; // of all, any
+    std::vector<BoundCondition> parts; // of all, any
     // Of a comparison. A number or text is on the right, and $retval on the left of a value.
     Operand left;
     Relation relation = Relation::equal;
@@ -44,9 +44,9 @@ struct Check {
 };
 
 // What a hit must fulfil where. A call that must fulfil both can be given up at its entry.
-struct Checks {
-    std::optional<Check> entry; // or at the instruction
-    std::optional<Check> ret;
+struct BoundConditions {
+    std::optional<BoundCondition> entry; // or at the instruction
+    std::optional<BoundCondition> ret;
 };
 
 // A number among the entry's fields.
@@ -57,7 +57,7 @@ struct Kept {
 };
 
 // `kept`: by the entry of a call. `listed`: the PROBE says what is recorded. Throws as Scope does.
-Checks bind_condition(const Condition& condition, const Scope& scope, std::span<const Kept> kept,
-                      bool listed);
+BoundConditions bind_condition(const Condition& condition, const Scope& scope,
+                               std::span<const Kept> kept, bool listed);
 
 } // namespace trapline
