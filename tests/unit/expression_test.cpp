@@ -232,12 +232,12 @@ TEST_F(Lists, WhatCannotBeReadIsAFault) {
 }
 
 TEST_F(Lists, Formats) {
-    const CompiledProbe probe =
-        list("(n:x, n:u, n:d, n:c, n:errno, o->in.a:be32, o->half:be16, o->in.a:ip4, o->mac:mac, "
-             "o->in.name:x, buf:hex[3], o->in:hex, buf:ip6, buf:str[4], o->in.text:str, buf:ustr)");
+    const CompiledProbe probe = list(
+        "(n:x, n:u, n:d, n:c, n:errno, o->in.a:be32, o->numbers[0]:be16, o->in.a:ip4, o->mac:mac, "
+        "o->in.name:x, buf:hex[3], o->in:hex, buf:ip6, buf:str[4], o->in.text:str, buf:ustr)");
     EXPECT_EQ(described(probe.layout.entry_fields),
               "n:hex:4 n:u:unsigned:4 n:d:signed:4 n:c:char:1 n:errno:errno:4 o->in.a:unsigned:4 "
-              "o->half:unsigned:2 o->in.a:ip4:ip4:4 o->mac:bytes o->in.name:hex:8 buf:bytes "
+              "o->numbers[0]:unsigned:2 o->in.a:ip4:ip4:4 o->mac:bytes o->in.name:hex:8 buf:bytes "
               "o->in:bytes buf:ip6:bytes buf:str[4]:string o->in.text:string buf:ustr:string "
               "faults:faults");
     mock.user.store(user_text, std::string("0123456789abcdef", 16) + '\0');
@@ -248,7 +248,7 @@ TEST_F(Lists, Formats) {
     EXPECT_EQ(v.entry[3].number, 0xfeU);
     EXPECT_EQ(v.entry[4].number, -__u64{2});
     EXPECT_EQ(v.entry[5].number, 0x01000080U);
-    EXPECT_EQ(v.entry[6].number, 0x8877U);
+    EXPECT_EQ(v.entry[6].number, 0x0100U);
     EXPECT_EQ(v.entry[7].number, 0x80000001U);
     EXPECT_EQ(v.entry[8].text.size(), 6U);
     EXPECT_EQ(v.entry[9].number, at + 0x200);
@@ -445,6 +445,11 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
          "nothing can be made struct inner @ 9 | a pointer to it can: (struct inner *)n"},
         {"(n:mac)", "n is no address, and lies in no memory @ 1 | "},
         {"(%rdi:hex)", "how many bytes isn't known @ 6 | say it: :hex[16]"},
+        {"(o->half:be16)", "o->half is no number of 2 bytes @ 9 | say what is meant: (u16)o->half, "
+                           "or *(u16 *)o->half"},
+        {"(o->in.text:be32)", "o->in.text is no number of 4 bytes @ 12 | "},
+        {"(o->to[0:2].a)", "o->to[0:2] is a slice, whose elements aren't picked from @ 12 | name "},
+        {"((bool)n)", "only a byte can be made a bool @ 2 | compare it with 0"},
         {"(n, n)", "n is in the list already @ 4 | "},
         {"(o->numbers[1], o->numbers)", "o->numbers[1] is in the list already @ 16 | "},
         {"(n:x, n:x, n:x)", "n:x is in the list already @ 11 | "},
@@ -459,6 +464,14 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
         {" if comm == 5", "$comm is no number @ 4 | "},
         {" if m == OON", "enum mode has no value OON @ 9 | it has ON, OFF"},
         {" if n == foo", "there is no parameter foo @ 9 | "},
+        {" if n == 0xfffffffe", "n is never that: it is from -2147483648 to 2147483647 @ 9 | "},
+        {" if o->in.a == -1", "o->in.a is never that: it is from 0 to 4294967295 @ 15 | "},
+        {" if o->in.a > 4294967296", "o->in.a is never that: it is from 0 to 4294967295 @ 14 | "},
+        {" if (long)n == 0x8000000000000000",
+         "(long)n is signed, and this would be -9223372036854775808 @ 15 | "},
+        {" if $duration + 0 > 5",
+         "$duration can't be calculated with @ 4 | compare it with a time"},
+        {" if o->in.text == o->to->text", "a text is compared with one in quotes only @ 18 | if "},
         {" if $retval == 0 || o->in.b == 1",
          "o->in.b isn't kept until the return, where this is tested @ 20 | "},
         {"(m) if $retval == 0 || n == 1",
@@ -475,6 +488,29 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
     EXPECT_TRUE(refusal("($pid)", "kretprobe:f")
                     .starts_with("a return probe sees no entry, so its list is empty @ 1 | "));
     EXPECT_TRUE(refusal("(n)", "f+4").starts_with("inside a function n may be anywhere @ 1 | "));
+}
+
+// Of a byte the rest of the register is anything; a void function has no result.
+TEST_F(Lists, ResultsOfLessThanARegister) {
+    const auto loads = [](const CompiledProbe& probe) {
+        std::vector<unsigned> sizes;
+        for (const tl_insn& insn : probe.ret)
+            if (insn.op == TL_OP_RETVAL)
+                sizes.push_back(insn.size);
+        return sizes;
+    };
+    EXPECT_EQ(loads(compile("f if $retval == 1", made.u8, {})).at(0), 1U);
+    EXPECT_EQ(loads(compile("f if $retval == 1", made.short_, {})).at(0), 2U);
+    EXPECT_EQ(loads(compile("f if $retval == 1", made.int_, {})).at(0), 0U);
+    EXPECT_THROW(compile("f if $retval == 1", 0, {}), UsageError);
+    EXPECT_THROW(compile("f() = $retval", 0, {}), UsageError);
+    EXPECT_NO_THROW(compile("f if $duration > 1ms", 0, {}));
+}
+
+// What is shown of half a register isn't what a condition on all of it is tested with.
+TEST_F(Lists, HalfOfARegisterIsNotKept) {
+    EXPECT_NE(refusal("($arg1:ip4) if $arg1 > 4GiB || $retval == 77").find("isn't kept"),
+              std::string::npos);
 }
 
 TEST_F(Lists, LengthIsBounded) {

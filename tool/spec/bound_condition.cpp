@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <utility>
 
 #include "spec/registers.h"
@@ -116,6 +117,11 @@ private:
             fail(std::min(left.expression.position, right.expression.position),
                  "a constant is compared with a constant: nothing varies");
         }
+        if (!left.constant && !right.constant && is_text(left.expression) &&
+            is_text(right.expression))
+            fail(right.expression.position, "a text is compared with one in quotes only",
+                 fmt::format("if the addresses are to be compared, say so: (u64){}",
+                             name_of(right.expression, scope_.text())));
         BoundCondition check;
         check.relation = condition.relation;
         check.left = operand(left, right, late);
@@ -132,12 +138,15 @@ private:
         made.name = name_of(expression, scope_.text());
         if (side.constant) {
             constant(expression, other.expression, made);
-        } else if (is_builtin(expression, Builtin::retval)) {
+        } else if (is_builtin(expression, Builtin::retval) && !is_narrow(expression)) {
             made.kind = Kind::retval;
             made.chain = Chain(TL_OP_RETVAL);
         } else if (is_builtin(expression, Builtin::duration)) {
             made.kind = Kind::duration;
             made.chain = Chain(TL_OP_DURATION);
+        } else if (is_builtin(expression.root(), Builtin::duration)) {
+            fail(expression.position, "$duration can't be calculated with",
+                 "compare it with a time, as in $duration > 1ms");
         } else {
             made.kind = Kind::value;
             if (other.expression.kind == Expression::Kind::text)
@@ -165,6 +174,26 @@ private:
         const Value value = scope_.number(expression);
         made.chain = value.chain;
         made.is_signed = value.type && is_signed_number(*value.types, *value.type);
+        if (value.type && is_number(*value.types, *value.type))
+            made.size = size_of(*value.types, *value.type);
+    }
+
+    // What is returned in a part of the register that no error fits into.
+    bool is_narrow(const Expression& retval) const {
+        const Value value = scope_.value(retval);
+        return value.type && is_number(*value.types, *value.type) &&
+               size_of(*value.types, *value.type) < sizeof(std::uint32_t);
+    }
+
+    bool is_text(const Expression& expression) const {
+        const Value value = scope_.value(expression);
+        const auto at = value.type ? scope_.memory(expression, value) : std::nullopt;
+        if (!at || !at->type)
+            return false;
+        CType type = *at->type;
+        if (is_array(*at->types, type))
+            type = {plain(*at->types, type.id).target, 0};
+        return type.pointers == 0 && is_character(*at->types, type.id);
     }
 
     void text_address(const Expression& expression, Operand& made) const {
@@ -243,8 +272,29 @@ private:
             return;
         if (left.kind == Kind::retval)
             verify_retval(check.relation, right);
-        else if (!left.is_signed)
+        else if (left.is_signed)
+            verify_signed(left, right);
+        else
             verify_unsigned(check.relation, left, right);
+    }
+
+    void verify_signed(const Operand& left, const Operand& right) const {
+        const auto number = static_cast<std::int64_t>(right.number.bits);
+        const unsigned spare = 64 - 8 * static_cast<unsigned>(left.size);
+        if (!right.number.negative && number < 0)
+            fail(right.position,
+                 fmt::format("{} is signed, and this would be {}", left.name, number),
+                 "write it as a negative number if that is meant");
+        const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> spare;
+        if (number > most || number < -most - 1)
+            fail_beyond(left, right, fmt::format("from {} to {}", -most - 1, most));
+    }
+
+    [[noreturn]] void fail_beyond(const Operand& left, const Operand& right,
+                                  const std::string& range) const {
+        fail(
+            right.position, fmt::format("{} is never that: it is {}", left.name, range),
+            fmt::format("compare what it is made of, or say of how many bits: (u64){}", left.name));
     }
 
     void verify_text(const BoundCondition& check) const {
@@ -278,6 +328,11 @@ private:
     }
 
     void verify_unsigned(Relation relation, const Operand& left, const Operand& right) const {
+        if (left.kind == Kind::value && left.size < sizeof(std::uint64_t)) {
+            const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * left.size);
+            if (right.number.negative || right.number.bits > most)
+                fail_beyond(left, right, fmt::format("from 0 to {}", most));
+        }
         if (right.number.negative || right.number.bits != 0 ||
             (relation != Relation::less && relation != Relation::at_least))
             return;

@@ -28,6 +28,7 @@ struct Operand {
     Number number;
     Chain chain; // value: to the number, or to the text's address if the other side is a text
     bool is_signed = false; // value
+    std::uint64_t size = 8; // of a value's type, in bytes
     std::string text;
     std::uint64_t room = 0;   // of a value whose text ends there, with a NUL or without; 0: none
     std::size_t position = 0; // in the PROBE's text

@@ -251,6 +251,13 @@ private:
     }
 
     Recorded big_endian(Value value, std::uint8_t size) {
+        if (value.type &&
+            (!is_number(*value.types, *value.type) || size_of(*value.types, *value.type) != size))
+            scope_.fail(item_.format_position,
+                        fmt::format("{} is no number of {} bytes", name_, size),
+                        fmt::format("say what is meant: (u{0}){1}, or *(u{0} *){1} for what it "
+                                    "leads to",
+                                    size * 8, name_));
         value = scope_.number(expression_, std::move(value));
         value.chain.append(TL_OP_SWAP, 0, size);
         return recorded_number({.name = name_, .size = size, .form = NumberForm::unsigned_},
@@ -308,6 +315,7 @@ private:
     }
 
     Recorded ip4(Value value) {
+        const bool is_untyped = !value.type;
         const bool is_word = value.type && is_number(*value.types, *value.type) &&
                              size_of(*value.types, *value.type) == 4;
         if (is_word || !value.type) {
@@ -316,8 +324,10 @@ private:
             value = place(std::move(value));
             value.chain.load(4, false);
         }
-        return recorded_number({.name = name_, .size = 4, .form = NumberForm::ip4},
-                               std::move(value.chain));
+        Recorded made = recorded_number({.name = name_, .size = 4, .form = NumberForm::ip4},
+                                        std::move(value.chain));
+        made.whole = !is_untyped; // half of it is kept
+        return made;
     }
 
     const Scope& scope_;

@@ -274,6 +274,8 @@ Value Scope::builtin_value(const Expression& root) const {
         value.chain = Chain(TL_OP_REG, root.which);
         return value;
     case Builtin::retval:
+        if (known_.function && plain(*known_.types, function()->target).kind == TypeKind::none)
+            fail(root.position, "the function is void: it returns nothing", {});
         return result_value();
     case Builtin::duration:
         value.chain = Chain(TL_OP_DURATION);
@@ -372,6 +374,9 @@ Value Scope::member_value(const Expression& expression) const {
     if (!outer.type)
         fail(of.position, fmt::format("the type of {} isn't known", name),
              fmt::format("say what it points to: ((struct file *){})->{}", name, expression.name));
+    if (outer.elements != 0)
+        fail(expression.mark, fmt::format("{} is a slice, whose elements aren't picked from", name),
+             "name an element: [0], not [0:2]");
     if (!is_structure(*outer.types, *outer.type))
         fail(expression.mark,
              fmt::format("{} has no members: it is {}{}", name,
@@ -491,6 +496,9 @@ Value Scope::cast_value(const Expression& expression) const {
     const std::uint64_t size = size_of(*known_.types, type);
     if (!is_load_size(size))
         fail(expression.type.position, "a number has 1, 2, 4 or 8 bytes", "cast to one that has");
+    if (type.pointers == 0 && plain(*known_.types, type.id).kind == TypeKind::boolean &&
+        made.type && size_of(*made.types, *made.type) > 1)
+        fail(expression.type.position, "only a byte can be made a bool", "compare it with 0");
     const bool same_size =
         made.type && size_of(*made.types, *made.type) == size &&
         is_signed_number(*made.types, *made.type) == is_signed_number(*known_.types, type);

@@ -23,10 +23,10 @@ inode() {
 	local number
 	echo text >"a file"
 	number=$(stat -c %i "a file")
-	trace -o events "vfs_open(path->dentry->d_inode->i_ino:u, path->dentry->d_name.len, path->dentry->d_iname[0:3], file->f_flags:x) if path->dentry->d_inode->i_ino == $number" -- cat "a file"
+	trace -o events "vfs_open(path->dentry->d_inode->i_ino:u, path->dentry->d_name.len, path->dentry->d_sb->s_id[0:3], file->f_flags:x) if path->dentry->d_inode->i_ino == $number" -- cat "a file"
 	expect_status 0
 	expect_is "lines" "$(lines events .)" 1
-	expect_in events "i_ino=$number, path->dentry->d_name\\.len=6, path->dentry->d_iname\\[0:3\\]=\"a f\", file->f_flags=0x8[0-9]*\\) = 0 "
+	expect_in events "i_ino=$number, path->dentry->d_name\\.len=6, path->dentry->d_sb->s_id\\[0:3\\]=\"tmp\", file->f_flags=0x8[0-9]*\\) = 0 "
 }
 t "members of what members lead to, unions and slices: a file's own number" inode
 
@@ -62,8 +62,8 @@ t "a structure in the task's memory, as what it is cast to" user_memory
 faults() {
 	trace -o events 'read_zero(((struct file *)0x10)->f_flags, count, (char *)0x20, ((struct file *)$arg3)->f_path.dentry)' -- tl-calls 3
 	expect_status 2
-	trace -o events 'read_zero(((struct file *)count)->f_flags, count, (char *)count, ((struct file *)count)->f_path.dentry->d_iname)' -- tl-calls 3
-	expect_every events 'f_flags=\(fault\), count=6969, \(char \*\)count=\(fault\), .*d_iname=\(fault\)\) = 6969'
+	trace -o events 'read_zero(((struct file *)count)->f_flags, count, (char *)count, ((struct file *)count)->f_path.dentry->d_sb->s_id)' -- tl-calls 3
+	expect_every events 'f_flags=\(fault\), count=6969, \(char \*\)count=\(fault\), .*s_id=\(fault\)\) = 6969'
 	expect_is "lines" "$(lines events .)" 3
 	trace --json -o events 'read_zero(((struct file *)count)->f_flags, count)' -- tl-calls 1
 	expect_in events '"args":\{"\(\(struct file \*\)count\)->f_flags":\{"status":"fault"\},"count":6969\}'
@@ -75,8 +75,8 @@ structures() {
 	expect_status 0
 	expect_is "lines" "$(lines events .)" 2
 	expect_every events 'file->f_inode='"$hex"', .*file->f_flags=[0-9]+, .*file->f_path\.dentry='"$hex"'.*\) = 77'
-	trace -o events 'vfs_open(*path->dentry) = $retval' -- tl-calls 1
-	expect_in events 'path->dentry->d_iname="zero"'
+	trace -o events 'vfs_open(*path->dentry->d_sb) = $retval' -- tl-calls 1
+	expect_in events 'path->dentry->d_sb->s_id="devtmpfs"'
 }
 t "a whole structure is its members" structures
 
@@ -95,7 +95,7 @@ conditions() {
 	counted 20 'read_zero(count) /count >= 10000 / 2/'
 	counted 50 'read_zero(count) if $retval == count'
 	counted 20 'read_zero(count) if $retval > 1KiB || count == 5000'
-	counted 50 "read_zero if $name == \"zero\" && file->f_path.dentry->d_iname == \"zero\""
+	counted 50 "read_zero if $name == \"zero\" && file->f_path.dentry->d_sb->s_id == \"devtmpfs\""
 	counted 0 "read_zero if $name == \"zeroes\""
 	counted 50 'read_zero if file->f_pos >= 0'
 	counted 0 'read_zero if ((struct file *)count)->f_flags == 0'
