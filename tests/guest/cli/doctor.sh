@@ -231,8 +231,14 @@ other_release() {
 	doctor
 	cp whole.ko "$ko"
 	modprobe trapline
-	expect_status 0
-	expect_check note 'vermagic         ' "built for 9.*, and may not fit" 'make clean && make'
+	# The kernel compares versions of symbols instead, where it has them.
+	if strings whole.ko | grep -q '^vermagic=.*modversions'; then
+		expect_status 0
+		expect_check note 'vermagic         ' "built for 9.*, and may not fit" 'make clean && make'
+	else
+		expect_status 1
+		expect_check problem 'vermagic         ' "built for 9.*, not for $release" 'make clean && make'
+	fi
 }
 t "doctor: a module that was built for another release" other_release
 
