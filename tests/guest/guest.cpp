@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "kernel_text.h"
+#include "symbols/place.h"
 
 namespace trapline::guest {
 
@@ -217,22 +218,10 @@ public:
 
 const testing::Environment* const pristine = testing::AddGlobalTestEnvironment(new Pristine);
 
-// As the list has it: the function that begins nearest before it, and how far.
+// As the list has it.
 std::string named_place(std::uint64_t address) {
-    std::string nearest;
-    std::uint64_t begin = 0;
-    std::ifstream symbols("/proc/kallsyms");
-    std::uint64_t at = 0;
-    std::string type;
-    std::string name;
-    while (symbols >> std::hex >> at >> type >> name) {
-        symbols.ignore(1000, '\n');
-        if (at > begin && at <= address) {
-            begin = at;
-            nearest = name;
-        }
-    }
-    return fmt::format("{:x}  k  {}+{:#x}", address, nearest, address - begin);
+    const std::optional<Place> place = find_place(address);
+    return fmt::format("{:x}  k  {}", address, place ? place->text() : "?");
 }
 
 std::vector<std::string> changed_instructions() {

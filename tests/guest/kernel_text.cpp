@@ -4,9 +4,10 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <fstream>
+#include <string_view>
 #include <unistd.h>
 
+#include "symbols/kallsyms.h"
 #include "util/error.h"
 #include "util/fd.h"
 
@@ -23,18 +24,12 @@ struct Range {
 };
 
 Range text_range() {
-    Range range;
-    std::ifstream symbols("/proc/kallsyms");
-    std::uint64_t address = 0;
-    std::string type;
-    std::string name;
-    while (symbols >> std::hex >> address >> type >> name) {
-        if (name == "_stext")
-            range.begin = address;
-        else if (name == "_etext")
-            range.end = address;
-        symbols.ignore(1000, '\n');
-    }
+    const Kallsyms kallsyms;
+    const auto address_of = [&](std::string_view name) {
+        const std::vector<Symbol> found = kallsyms.find(name, "kernel");
+        return found.empty() ? 0 : found.front().address;
+    };
+    const Range range{address_of("_stext"), address_of("_etext")};
     if (range.begin == 0 || range.end <= range.begin)
         throw Error("/proc/kallsyms doesn't tell where the kernel's instructions are");
     return range;

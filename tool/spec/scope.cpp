@@ -275,7 +275,8 @@ Value Scope::builtin_value(const Expression& root) const {
         return value;
     case Builtin::retval:
         if (known_.function && plain(*known_.types, function()->target).kind == TypeKind::none)
-            fail(root.position, "the function is void: it returns nothing", {});
+            fail(root.position, "the function is void: it returns nothing",
+                 "leave that out; arguments and $duration can be asked for");
         return result_value();
     case Builtin::duration:
         value.chain = Chain(TL_OP_DURATION);
