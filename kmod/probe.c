@@ -19,6 +19,19 @@ static struct kprobe *tl_probe_kprobe(struct tl_probe *probe)
 	return probe->kind == TRAPLINE_ENTRY ? &probe->kp : &probe->rp.kp;
 }
 
+/* Of an instruction inside of a function. */
+static const char *tl_patched_text(const struct kprobe *kp)
+{
+	switch (kp->offset ? tl_patched_kind((u64)kp->addr) : TL_PATCHED_NOTHING) {
+	case TL_PATCHED_BRANCH:
+		return "a jump label is there, a branch that the kernel switches by patching it; probe an instruction before or behind it";
+	case TL_PATCHED_CALL:
+		return "a static call is there, whose target the kernel sets by patching it; probe what it calls, or an instruction before it";
+	default:
+		return NULL;
+	}
+}
+
 /* Why the kernel refused, as far as it can be told. */
 static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 {
@@ -40,7 +53,8 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 		else if (probe->kind != TRAPLINE_ENTRY && tl_ftrace_skip((u64)kp->addr))
 			why = "this kernel can't trap the returns of functions that ftrace patches, only entries: kprobe:FUNC";
 		else
-			why = "the kernel allows no probe there: blacklisted, not kernel code, or code that it patches itself"
+			why = tl_patched_text(kp) ?:
+			      "the kernel allows no probe there: blacklisted, not kernel code, or code that it patches itself"
 			      TL_NOT_STEPPED;
 		break;
 	case -ERANGE:

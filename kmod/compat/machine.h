@@ -18,6 +18,7 @@
  *   tl_ftrace_inside()   whether @address, @offset into its function if that is known, is in
  *                        what ftrace patches, where no trap may be
  *   TL_FTRACE_INSIDE     and that in words
+ *   tl_patched_kind()    what the instruction at @address may be that the kernel patches itself
  *   tl_ftrace_skip()     how far behind a function's start, @address, its entry is trapped,
  *                        since ftrace patches what is before that
  *
@@ -31,6 +32,13 @@
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+
+/* What the kernel patches while it runs, besides what ftrace does. */
+enum tl_patched_kind {
+	TL_PATCHED_NOTHING,
+	TL_PATCHED_BRANCH,	/* a jump label */
+	TL_PATCHED_CALL,	/* a static call */
+};
 
 enum tl_text_kind {
 	TL_TEXT_OTHER,

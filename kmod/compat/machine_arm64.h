@@ -40,6 +40,17 @@ static inline bool tl_ftrace_inside(u64 address, u64 offset)
 	       (found[1] == 0xd503201f || (found[1] & 0xfc000000) == 0x94000000);
 }
 
+/* A nop or a jump. */
+static inline enum tl_patched_kind tl_patched_kind(u64 address)
+{
+	u32 found;
+
+	if (copy_from_kernel_nofault(&found, (void *)address, sizeof(found)))
+		return TL_PATCHED_NOTHING;
+	return found == 0xd503201f || (found & 0xfc000000) == 0x14000000 ? TL_PATCHED_BRANCH :
+							      TL_PATCHED_NOTHING;
+}
+
 static inline int tl_kprobe_error(int error, u64 address)
 {
 	return error == -EINVAL && (address & 3 || tl_ftrace_inside(address, 0)) ? -EILSEQ : error;

@@ -47,6 +47,17 @@ static inline bool tl_ftrace_at(u64 address)
 	       (found[1] == 0x00000013 || (found[1] & 0xfffff) == 0x282e7);
 }
 
+/* A nop or a jump. */
+static inline enum tl_patched_kind tl_patched_kind(u64 address)
+{
+	u32 found;
+
+	if (copy_from_kernel_nofault(&found, (void *)address, sizeof(found)))
+		return TL_PATCHED_NOTHING;
+	return found == 0x00000013 || (found & 0x00000fff) == 0x0000006f ? TL_PATCHED_BRANCH :
+							      TL_PATCHED_NOTHING;
+}
+
 static inline int tl_kprobe_error(int error, u64 address)
 {
 	return error;

@@ -91,6 +91,24 @@ static inline bool tl_ftrace_inside(u64 address, u64 offset)
 	return false;
 }
 
+static inline enum tl_patched_kind tl_patched_kind(u64 address)
+{
+	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	static const u8 old_nop5[] = { 0x66, 0x66, 0x66, 0x66, 0x90 };	/* before 5.13 */
+	static const u8 nop2[] = { 0x66, 0x90 };
+	u8 found[sizeof(nop5)];
+
+	if (copy_from_kernel_nofault(found, (void *)address, sizeof(found)))
+		return TL_PATCHED_NOTHING;
+	if (found[0] == CALL_INSN_OPCODE)
+		return TL_PATCHED_CALL;
+	if (found[0] == JMP32_INSN_OPCODE || found[0] == JMP8_INSN_OPCODE ||
+	    !memcmp(found, nop2, sizeof(nop2)) || !memcmp(found, nop5, sizeof(nop5)) ||
+	    !memcmp(found, old_nop5, sizeof(old_nop5)))
+		return TL_PATCHED_BRANCH;
+	return TL_PATCHED_NOTHING;
+}
+
 static inline int tl_kprobe_error(int error, u64 address)
 {
 	return error;

@@ -2,7 +2,7 @@
 // Makes the fuzzers' seeds, with the real writers; or checks that those there are still what
 // it would make, for seeds of an older form are soon refused, and lead a fuzzer nowhere.
 //
-//   make_corpus [--check] recording|metadata|console DIRECTORY
+//   make_corpus [--check] recording|metadata|console|probe|program DIRECTORY
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +15,7 @@
 #include "console_input.h"
 #include "fuzz.h"
 #include "recording/packet.h"
+#include "spec/compile.h"
 #include "stream_layouts.h"
 #include "trace/ctf_metadata.h"
 
@@ -177,10 +178,55 @@ Seeds console_seeds() {
     return seeds;
 }
 
+// Of each form that a PROBE has.
+Seeds probe_seeds() {
+    return {{"call", "vfs_read"},
+            {"entry", "kprobe:vfs_read+0x1c"},
+            {"return", "kretprobe:ext4:f#2 if $retval < 0"},
+            {"oops", "vfs_read+0x1c/0x80 [ext4]"},
+            {"pattern", "kernel:vfs_[rw]*(count)"},
+            {"address", "0xffffffff81000010(%rdi, $stack0)"},
+            {"members", "f(dentry->name, dentry->d_iname, dentry->inode->i_ino, file->f_pos:x)"},
+            {"structure", "f(*dentry, *file, dentry->numbers[0:2], $comm) = $retval->mode"},
+            {"casts", "f(((struct inode *)$arg2)->mode:d, (u8)count, count + 4, (mode & 3):u)"},
+            {"formats", "f(name:str[8], name:ustr, file:hex[4], seventh:c, $arg9:errno)"},
+            {"network", "f((u32)count:be32, *dentry->inode:ip6, file:ip4, file:mac)"},
+            {"condition", "f(count) if count > 4KiB && comm == \"dd\" || !(flag)"},
+            {"slashes", "f /$retval == -ENOENT && $duration > 1ms div 2/"},
+            {"enum", "f if mode == MODE_READ && low != 3"},
+            {"text", "f(count) if dentry->name == \"names\" || whole.name != \"\""}};
+}
+
+// A site, the fields' words, and the instructions of what these compile to without types.
+Seeds program_seeds() {
+    const std::map<std::string, std::string> probes{
+        {"call", "f if $retval < 0 && $arg1 > 3"},
+        {"entry", "kprobe:f($arg1:str, $pid, $arg2:hex[4], $arg8) if $comm == \"dd\""},
+        {"inside", "kprobe:f+4(%rdi, $stack0) if %rsi != 0 || %rdx > 4096"},
+        {"return", "kretprobe:f if $retval >= 4KiB"}};
+    Seeds seeds;
+    for (const auto& [name, text] : probes) {
+        const ProbeSpec spec = parse_probe(text);
+        const CompiledProbe probe = compile_probe(spec, 1, 1'000'000'000);
+        const auto add = [&](const char* end, tl_site site, const std::vector<tl_insn>& program) {
+            std::string bytes{static_cast<char>(site), 12};
+            bytes.append(reinterpret_cast<const char*>(program.data()),
+                         program.size() * sizeof(tl_insn));
+            if (!program.empty())
+                seeds[name + end] = bytes;
+        };
+        add("_entry", spec.offset != 0 ? TL_AT_OFFSET : TL_AT_ENTRY, probe.entry);
+        add("_return", spec.kind == TRAPLINE_CALL ? TL_AT_CALL_RETURN : TL_AT_RETURN, probe.ret);
+    }
+    return seeds;
+}
+
 Seeds seeds_of(const std::string& kind) {
     return kind == "recording"  ? recording_seeds()
            : kind == "metadata" ? metadata_seeds()
-                                : console_seeds();
+           : kind == "console"  ? console_seeds()
+           : kind == "probe"    ? probe_seeds()
+                                : program_seeds();
 }
 
 std::string read_file(const std::filesystem::path& path) {
@@ -196,7 +242,8 @@ int main(int argc, char** argv) {
     MUST(arguments.size() == (check ? 3 : 2));
     const std::string& kind = arguments[arguments.size() - 2];
     const std::filesystem::path directory = arguments.back();
-    MUST(kind == "recording" || kind == "metadata" || kind == "console");
+    MUST(kind == "recording" || kind == "metadata" || kind == "console" || kind == "probe" ||
+         kind == "program");
 
     int wrong = 0;
     for (const auto& [name, bytes] : seeds_of(kind)) {

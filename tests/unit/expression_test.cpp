@@ -236,8 +236,9 @@ TEST_F(Lists, Formats) {
         "(n:x, n:u, n:d, n:c, n:errno, o->in.a:be32, o->numbers[0]:be16, o->in.a:ip4, o->mac:mac, "
         "o->in.name:x, buf:hex[3], o->in:hex, buf:ip6, buf:str[4], o->in.text:str, buf:ustr)");
     EXPECT_EQ(described(probe.layout.entry_fields),
-              "n:hex:4 n:u:unsigned:4 n:d:signed:4 n:c:char:1 n:errno:errno:4 o->in.a:unsigned:4 "
-              "o->numbers[0]:unsigned:2 o->in.a:ip4:ip4:4 o->mac:bytes o->in.name:hex:8 buf:bytes "
+              "n:x:hex:4 n:u:unsigned:4 n:d:signed:4 n:c:char:1 n:errno:errno:4 "
+              "o->in.a:be32:unsigned:4 o->numbers[0]:unsigned:2 o->in.a:ip4:ip4:4 o->mac:bytes "
+              "o->in.name:hex:8 buf:hex[3]:bytes "
               "o->in:bytes buf:ip6:bytes buf:str[4]:string o->in.text:string buf:ustr:string "
               "faults:faults");
     mock.user.store(user_text, std::string("0123456789abcdef", 16) + '\0');
@@ -312,6 +313,47 @@ TEST_F(Lists, AWholeStructureIsItsMembers) {
     EXPECT_EQ(described(list("(*o)").layout.entry_fields),
               "o->to:pointer:8 o->whole:hex:8 o->half:unsigned:4 o->low:unsigned:4 "
               "o->high:signed:4 o->mode:enum:4 o->nothing:pointer:8 faults:faults");
+}
+
+TEST_F(Lists, AWholeStructureToADepth) {
+    const CompiledProbe probe = list("(*o:depth[2])");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "o->in.a:unsigned:4 o->in.b:signed:4 o->in.text:string o->in.name:string "
+              "o->to:pointer:8 o->whole:hex:8 o->half:unsigned:4 o->low:unsigned:4 "
+              "o->high:signed:4 o->mode:enum:4 o->nothing:pointer:8 faults:faults");
+    EXPECT_EQ(run(probe, {at}).entry[1].number, -__u64{5});
+    EXPECT_EQ(described(list("(o->in:depth[1], *o->to:depth[3])").layout.entry_fields),
+              "o->in.a:unsigned:4 o->in.b:signed:4 o->in.text:string o->in.name:string "
+              "o->to->a:unsigned:4 o->to->b:signed:4 o->to->text:string o->to->name:string "
+              "faults:faults");
+    EXPECT_EQ(refusal("(o:depth[2])"),
+              "o is no structure @ 3 | what a pointer leads to has a * before it: *o:depth[2]");
+    EXPECT_EQ(refusal("(*o:depth)"), "how deep isn't said @ 4 | say it: :depth[2]");
+    EXPECT_TRUE(refusal("(*o:depth[9])").starts_with("a depth is 1 to 8 @ 10"))
+        << refusal("(*o:depth[9])");
+}
+
+TEST_F(Lists, NamesDontDependOnTheOrder) {
+    EXPECT_EQ(described(list("(n, n:x)").layout.entry_fields), "n:signed:4 n:x:hex:4");
+    EXPECT_EQ(described(list("(n:x, n)").layout.entry_fields), "n:x:hex:4 n:signed:4");
+    EXPECT_EQ(described(list("(n:x)").layout.entry_fields), "n:hex:4");
+}
+
+// Without knowing types.
+TEST_F(Lists, AValueInParenthesesIsNoType) {
+    EXPECT_EQ(described(list("((n) & 3, (n) + 1)").layout.entry_fields),
+              "(n) & 3:signed:4 (n) + 1:signed:4");
+    EXPECT_EQ(run(list("((n) & 3)"), {at, 6}).entry[0].number, 2U);
+    EXPECT_EQ(described(list("((u8)*buf)").layout.entry_fields),
+              "(u8)*buf:unsigned:1 faults:faults");
+}
+
+// What both ends of a call take is one record.
+TEST_F(Lists, BothEndsOfACallShareARecord) {
+    std::string texts = "(buf:str[1024], o->in.name:str[1024], o->to->name:str[1024]";
+    EXPECT_EQ(refusal(texts + ") = $retval->in.name:str[892]"), "accepted"); // 3 * 1028 + 8 + 896
+    EXPECT_TRUE(refusal(texts + ") = $retval->in.name:str[909]").starts_with("list, duration and"))
+        << refusal(texts + ") = $retval->in.name:str[909]");
 }
 
 TEST_F(Lists, StructuresInRegisters) {
@@ -452,7 +494,7 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
         {"((bool)n)", "only a byte can be made a bool @ 2 | compare it with 0"},
         {"(n, n)", "n is in the list already @ 4 | "},
         {"(o->numbers[1], o->numbers)", "o->numbers[1] is in the list already @ 16 | "},
-        {"(n:x, n:x, n:x)", "n:x is in the list already @ 11 | "},
+        {"(n:x, n:x, n:x)", "n:x is in the list already @ 6 | "},
         // Where.
         {"($retval)",
          "the list is of what is known at the entry @ 1 | the return value stands behind it"},

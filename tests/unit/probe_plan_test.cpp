@@ -19,6 +19,10 @@ constexpr const char* symbols = "ffffffff81000000 T _stext\n"
                                 "ffffffff81000300 t twice\n"
                                 "ffffffff81000400 t twice\n"
                                 "ffffffff81000500 t clone.isra.0\n"
+                                "ffffffff81000540 t clone.part.1\n"
+                                "ffffffff81000560 t clone.cold\n"
+                                "ffffffff81000580 t based\n"
+                                "ffffffff810005c0 t based.constprop.0\n"
                                 "ffffffff81000600 t damaged\n"
                                 "ffffffffa0000000 t in_module\t[mod]\n"
                                 "ffffffffa0000100 t typed\t[other]\n";
@@ -40,6 +44,7 @@ class ProbePlanning : public testing::Test {
 protected:
     ProbePlanning() {
         made.function("typed", made.int_, {{"fd", made.int_}});
+        made.function("based", made.int_, {{"fd", made.int_}});
         made.function("twice", made.int_, {{"fd", made.int_}});
         made.function("damaged", made.int_,
                       {{
@@ -59,11 +64,12 @@ protected:
             specs.push_back(parse_probe(text));
         std::istringstream kallsyms(symbols);
         std::istringstream blacklist;
-        return plan_probes(specs, {}, false, 1'000'000'000, Kallsyms(kallsyms),
+        return plan_probes(specs, {}, false, names, 1'000'000'000, Kallsyms(kallsyms),
                            Blacklist(blacklist), source);
     }
 
     SmallKernel made;
+    Names names = Names::distinct;
     MadeSource source;
 };
 
@@ -130,6 +136,115 @@ TEST_F(ProbePlanning, AnInstructionNeedsNoTypes) {
     EXPECT_EQ(first_field(made_plan), "di");
     EXPECT_EQ(source.asked, 0U);
     EXPECT_TRUE(made_plan.notes.empty());
+}
+
+// What a plan asks for, by event, and the events' names.
+Notes names_of(const ProbePlan& plan) {
+    Notes all;
+    for (const EventLayout& layout : plan.layouts)
+        all.push_back(layout.name);
+    return all;
+}
+
+TEST_F(ProbePlanning, ClonesOfAFunctionThatIsNotThereAreTraced) {
+    const ProbePlan made_plan = plan({"clone if $arg1 > 3"});
+    EXPECT_EQ(names_of(made_plan), (Notes{"clone.isra.0", "clone.part.1"}));
+    EXPECT_EQ(made_plan.requests[1].symbol, "clone.part.1");
+    ASSERT_EQ(made_plan.notes.size(), 2U);
+    EXPECT_EQ(made_plan.notes[0], "clone if $arg1 > 3: the compiler made clone.isra.0, "
+                                  "clone.part.1 of it, which is traced: its parameters may be "
+                                  "others");
+}
+
+TEST_F(ProbePlanning, ClonesBesideAFunctionAreTracedToo) {
+    const ProbePlan made_plan = plan({"based"});
+    EXPECT_EQ(names_of(made_plan), (Notes{"based", "based.constprop.0"}));
+    EXPECT_EQ(first_field(made_plan, 0), "fd");
+    EXPECT_EQ(first_field(made_plan, 1), "arg0");
+    EXPECT_EQ(names_of(plan({"based.constprop.0"})), Notes{"based.constprop.0"});
+    EXPECT_EQ(names_of(plan({"based#1"})), Notes{"based#1"}) << "that one";
+    names = Names::one;
+    EXPECT_EQ(names_of(plan({"based"})), Notes{"based"});
+}
+
+TEST_F(ProbePlanning, AClonesParametersAreNotKnownByName) {
+    const ProbePlan made_plan = plan({"based(fd)"});
+    EXPECT_EQ(names_of(made_plan), Notes{"based"});
+    EXPECT_EQ(made_plan.notes.back(),
+              "based(fd): left out are based.constprop.0, which have not what is asked for");
+    EXPECT_THROW(plan({"clone(fd)"}), Error) << "there is nothing else";
+}
+
+TEST_F(ProbePlanning, AllFunctionsOfAName) {
+    EXPECT_THROW(plan({"twice"}), Error);
+    names = Names::all;
+    const ProbePlan made_plan = plan({"twice", "typed"});
+    EXPECT_EQ(names_of(made_plan), (Notes{"twice#1", "twice#2", "typed#1", "typed#2"}));
+    EXPECT_EQ(made_plan.requests[0].address, 0xffffffff81000300U);
+    EXPECT_EQ(made_plan.requests[1].address, 0xffffffff81000400U);
+    EXPECT_EQ(made_plan.requests[3].symbol, "other:typed");
+    EXPECT_EQ(made_plan.notes[0], "twice: 2 functions have this name, all are traced");
+}
+
+TEST_F(ProbePlanning, APatternIsAllThatMatchAndHaveWhatIsAskedFor) {
+    EXPECT_EQ(names_of(plan({"t*"})), (Notes{"typed#1", "twice#1", "twice#2", "typed#2"}));
+    EXPECT_EQ(names_of(plan({"kernel:cl[no]ne*"})), (Notes{"clone.isra.0", "clone.part.1"}))
+        << "no cold parts";
+    const ProbePlan made_plan = plan({"kernel:?[ays]*d(fd)"});
+    EXPECT_EQ(names_of(made_plan), (Notes{"typed#1", "based"}));
+    EXPECT_THROW(plan({"kernel:a*(fd)"}), Error) << "none has it";
+}
+
+TEST_F(ProbePlanning, APatternThatMatchesNothing) {
+    try {
+        plan({"typd*"});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()), "probe 'typd*': no function matches");
+        EXPECT_NE(error.hint().find("did you mean typed"), std::string::npos) << error.hint();
+    }
+}
+
+TEST_F(ProbePlanning, AnAddressIsAFunctionOrAnInstructionOfOne) {
+    const ProbePlan made_plan = plan({"0xffffffff81000200", "0xffffffff81000404(%rdi)"});
+    EXPECT_EQ(names_of(made_plan), (Notes{"assembler", "twice#2+0x4"}));
+    EXPECT_EQ(made_plan.requests[0].kind, TRAPLINE_CALL);
+    EXPECT_EQ(made_plan.requests[1].kind, TRAPLINE_ENTRY);
+    EXPECT_EQ(made_plan.requests[1].offset, 4U);
+    EXPECT_THROW(plan({"0x1000"}), Error);
+    EXPECT_THROW(plan({"kretprobe:0xffffffff81000404"}), Error);
+}
+
+std::string refused(const ProbePlan& plan, std::initializer_list<int> errors, Notes* notes) {
+    std::vector<Verdict> verdicts;
+    for (const int error : errors)
+        verdicts.push_back({.error = error, .text = error ? "why" : ""});
+    try {
+        Notes said = refusals(plan, verdicts);
+        if (notes)
+            *notes = said;
+        return {};
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+TEST_F(ProbePlanning, OfAPatternTheKernelMayRefuseSome) {
+    const ProbePlan made_plan = plan({"kernel:tw*", "assembler"});
+    Notes notes;
+    EXPECT_EQ(refused(made_plan, {EINVAL, 0, 0}, &notes), "");
+    EXPECT_EQ(notes, Notes{"kernel:tw*: left out are 1 of 2 functions: twice#1 (why)"});
+    EXPECT_EQ(refused(made_plan, {EINVAL, EILSEQ, 0}, nullptr),
+              "cannot plant kernel:tw*: twice#1, twice#2 (why)");
+    EXPECT_EQ(refused(made_plan, {0, 0, EINVAL}, nullptr), "cannot plant assembler: why");
+    EXPECT_EQ(refused(made_plan, {0, ENOMEM, 0}, nullptr), "cannot plant kernel:tw* (twice#2): why")
+        << "that isn't the place's fault";
+}
+
+TEST_F(ProbePlanning, WithoutItsClonesAFunctionIsTracedAllTheSame) {
+    Notes notes;
+    EXPECT_EQ(refused(plan({"based"}), {0, EINVAL}, &notes), "");
+    EXPECT_EQ(notes, Notes{"based: left out are 1 of 1 functions: based.constprop.0 (why)"});
 }
 
 } // namespace

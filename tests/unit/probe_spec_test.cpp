@@ -121,14 +121,35 @@ TEST(ProbeSpec, CaretsOnNames) {
     EXPECT_EQ(refusal("m:n:f"), "':' is not expected here @ 3");
     EXPECT_EQ(refusal("vfs-read"), "'-' is not expected here @ 3");
     EXPECT_EQ(refusal("vfs_read ()"), "' ' is not expected here @ 8");
-    EXPECT_EQ(refusal("vfs_*"), "'*' is not expected here @ 4");
     EXPECT_EQ(refusal("f g"), "' ' is not expected here @ 1");
     EXPECT_EQ(refusal(" f"), "a function's name is expected here @ 0");
-    EXPECT_EQ(refusal("0xffff"), "a function's name doesn't begin with a digit @ 0");
+    EXPECT_EQ(refusal("9f"), "a function's name doesn't begin with a digit @ 0");
     EXPECT_EQ(refusal("kprobe:m:" + std::string(600, 'f')), "the name is too long @ 9");
     EXPECT_EQ(refusal("m:" + std::string(508, 'f')), "accepted");
     EXPECT_EQ(refusal("m:" + std::string(509, 'f')), "accepted");
     EXPECT_EQ(refusal("m:" + std::string(510, 'f')), "the name is too long @ 2");
+}
+
+TEST(ProbeSpec, Patterns) {
+    const ProbeSpec spec = parse_probe("kprobe:ext4:ext4_[!a-c]*_?(inode) if $pid == 1");
+    EXPECT_TRUE(spec.pattern);
+    EXPECT_EQ(spec.module, "ext4");
+    EXPECT_EQ(spec.function, "ext4_[!a-c]*_?");
+    EXPECT_TRUE(spec.arguments && spec.condition);
+    EXPECT_FALSE(parse_probe("f+4/8 [ext4]").pattern) << "a module";
+    EXPECT_EQ(refusal("vfs_[rw"), "']' is expected behind this @ 4");
+    EXPECT_EQ(refusal("vfs_*+4"), "a pattern means whole functions, by their names @ 5");
+    EXPECT_EQ(refusal("vfs_*#2"), "a pattern means whole functions, by their names @ 5");
+    EXPECT_EQ(refusal("m*:f"), "':' is not expected here @ 2");
+}
+
+TEST(ProbeSpec, Addresses) {
+    const ProbeSpec spec = parse_probe("kretprobe:0xffffffff81000000 if $retval < 0");
+    EXPECT_EQ(spec.address, 0xffffffff81000000U);
+    EXPECT_EQ(spec.kind, TRAPLINE_RETURN);
+    EXPECT_EQ(refusal("0x"), "a hexadecimal digit is expected here @ 2");
+    EXPECT_EQ(refusal("0xfffg"), "'g' is not expected here @ 5");
+    EXPECT_EQ(refusal("0x1234+4"), "'+' is not expected here @ 6");
 }
 
 TEST(ProbeSpec, CaretsOnNumbers) {

@@ -107,10 +107,18 @@ private:
 
     void plant(const Kallsyms& kallsyms) {
         const Blacklist blacklist;
-        const ResolvedProbe resolved = resolve(found_.spec, kallsyms, blacklist);
+        const Selection selection = select_probes(found_.spec, kallsyms, blacklist, Names::one);
+        if (selection.probes.size() > 1)
+            throw UsageError(
+                fmt::format("'{}' matches {} functions, and one is explained at a "
+                            "time",
+                            found_.spec.text, selection.probes.size()),
+                fmt::format("name one of them: trapline list '{}'", found_.spec.function));
+        const ResolvedProbe resolved = selection.probes.front().place;
+        found_.spec = selection.probes.front().spec;
         KernelBtf types;
-        const ProbePlan plan = plan_probes({&found_.spec, 1}, {}, false, session_.info().clock_hz,
-                                           kallsyms, blacklist, types);
+        const ProbePlan plan = plan_probes({&found_.spec, 1}, {}, false, Names::one,
+                                           session_.info().clock_hz, kallsyms, blacklist, types);
         id_ = plan.requests.front().event_id;
         found_.tested = plan.tested.front();
         plant_probes(session_, plan, [] { return true; });

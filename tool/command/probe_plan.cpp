@@ -32,8 +32,6 @@ std::string label_of(EventLayout layout) {
     return label.size() <= TRAPLINE_LABEL_MAX ? label : std::string();
 }
 
-constexpr std::size_t names_shown = 5;
-
 // Why types aren't known, and of which functions: each reason is said once.
 class UntypedNotes {
 public:
@@ -49,17 +47,9 @@ public:
 
     std::vector<std::string> lines() const {
         std::vector<std::string> all;
-        for (const Reason& reason : reasons_) {
-            const auto end =
-                reason.functions.begin() +
-                static_cast<std::ptrdiff_t>(std::min(reason.functions.size(), names_shown));
-            all.push_back(fmt::format(
-                "{}: no types, arguments are raw, of {}{}", reason.why,
-                fmt::join(reason.functions.begin(), end, ", "),
-                end == reason.functions.end()
-                    ? ""
-                    : fmt::format(" and {} more", reason.functions.size() - names_shown)));
-        }
+        for (const Reason& reason : reasons_)
+            all.push_back(fmt::format("{}: no types, arguments are raw, of {}", reason.why,
+                                      few_names(reason.functions)));
         return all;
     }
 
@@ -74,21 +64,39 @@ private:
 
 class Planner {
 public:
-    Planner(std::uint64_t hz, const Kallsyms& kallsyms, const Blacklist& blacklist,
+    Planner(Names names, std::uint64_t hz, const Kallsyms& kallsyms, const Blacklist& blacklist,
             TypeSource& types)
-        : hz_(hz), kallsyms_(kallsyms), blacklist_(blacklist), types_(types) {}
+        : names_(names), hz_(hz), kallsyms_(kallsyms), blacklist_(blacklist), types_(types) {}
 
     // With `begin`, a call's entry besides.
     void plan(const ProbeSpec& spec, bool begin, const TriggerSpec* trigger) {
         try {
-            const ResolvedProbe resolved = resolve(spec, kallsyms_, blacklist_);
-            if (begin && spec.kind == TRAPLINE_CALL) {
-                ProbeSpec entry = spec;
-                entry.kind = TRAPLINE_ENTRY;
-                entry.begins_call = true;
-                add(entry, resolved, nullptr);
+            const Selection selection = select_probes(spec, kallsyms_, blacklist_, names_);
+            plan_.notes.insert(plan_.notes.end(), selection.notes.begin(), selection.notes.end());
+            const std::size_t before = plan_.requests.size();
+            if (before + selection.probes.size() * (begin ? 2 : 1) > TRAPLINE_PROBES_MAX)
+                throw UsageError(
+                    fmt::format("too many probes: a session has at most {}", TRAPLINE_PROBES_MAX),
+                    "ask for fewer functions");
+            std::vector<std::string> left_out;
+            std::optional<Error> first;
+            for (const SelectedProbe& probe : selection.probes) {
+                try {
+                    add_both(probe, begin, trigger);
+                } catch (const Error& error) {
+                    if (probe.need == Need::must)
+                        throw;
+                    left_out.push_back(probe.place.function);
+                    if (!first)
+                        first = error;
+                }
             }
-            add(spec, resolved, trigger);
+            if (plan_.requests.size() == before && first)
+                throw Error(*first);
+            if (first)
+                plan_.notes.push_back(fmt::format("{}: left out are {}, which have not what is "
+                                                  "asked for",
+                                                  spec.text, few_names(left_out)));
         } catch (const Error& error) {
             if (wrong_.empty())
                 exit_code_ = error.exit_code();
@@ -107,6 +115,16 @@ public:
     }
 
 private:
+    void add_both(const SelectedProbe& probe, bool begin, const TriggerSpec* trigger) {
+        if (begin && probe.spec.kind == TRAPLINE_CALL) {
+            SelectedProbe entry = probe;
+            entry.spec.kind = TRAPLINE_ENTRY;
+            entry.spec.begins_call = true;
+            add(entry, nullptr);
+        }
+        add(probe, trigger);
+    }
+
     // Of the kernel or the module, and of the function.
     KnownTypes known_types(const ResolvedProbe& resolved) {
         KnownTypes known;
@@ -136,9 +154,9 @@ private:
             KnownTypes known = known_types(resolved);
             if (spec.offset != 0)
                 known.function = std::nullopt; // what is where inside isn't known
-            else if (!known.function)
-                untyped_.add(known.why_none, resolved.function);
             CompiledProbe compiled = compile_probe(spec, id, hz_, known, fields_);
+            if (!known.function && spec.offset == 0)
+                untyped_.add(known.why_none, resolved.function);
             for (const std::string& name : compiled.left_out)
                 plan_.notes.push_back(fmt::format("{} of {} isn't shown: it is a structure in "
                                                   "memory, or in no register that is saved",
@@ -154,7 +172,9 @@ private:
         return compile_probe(spec, id, hz_);
     }
 
-    void add(const ProbeSpec& spec, const ResolvedProbe& resolved, const TriggerSpec* trigger) {
+    void add(const SelectedProbe& probe, const TriggerSpec* trigger) {
+        const ProbeSpec& spec = probe.spec;
+        const ResolvedProbe& resolved = probe.place;
         const auto id = static_cast<std::uint16_t>(plan_.requests.size() + 1);
         CompiledProbe compiled = compile(spec, resolved, id);
         ProbeRequest request;
@@ -175,8 +195,10 @@ private:
         plan_.layouts.push_back(std::move(compiled.layout));
         plan_.tested.push_back(compiled.tested);
         plan_.texts.push_back(spec.text);
+        plan_.needs.push_back(probe.need);
     }
 
+    Names names_;
     std::uint64_t hz_;
     const Kallsyms& kallsyms_;
     const Blacklist& blacklist_;
@@ -192,9 +214,9 @@ private:
 } // namespace
 
 ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerSpec> triggers,
-                      bool begin, std::uint64_t hz, const Kallsyms& kallsyms,
+                      bool begin, Names names, std::uint64_t hz, const Kallsyms& kallsyms,
                       const Blacklist& blacklist, TypeSource& types) {
-    Planner planner(hz, kallsyms, blacklist, types);
+    Planner planner(names, hz, kallsyms, blacklist, types);
     for (const ProbeSpec& spec : specs)
         planner.plan(spec, begin, nullptr);
     for (const TriggerSpec& trigger : triggers)
@@ -202,19 +224,69 @@ ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerS
     return planner.finish();
 }
 
-void plant_probes(Session& session, const ProbePlan& plan, const std::function<bool()>& keep_on) {
-    const std::vector<Verdict> verdicts =
-        session.add_probes(plan.requests, [&](std::size_t, std::size_t) { return keep_on(); });
+namespace {
+
+// Those of one PROBE, of which some may be left out.
+struct Group {
+    std::string text;
+    bool some_needed = false;
+    std::size_t all = 0;
+    std::vector<std::string> refused; // names of functions
+    std::string why;                  // the first one's
+};
+
+// What the kernel says of a place, and not of what there is too little of or what is switched off.
+bool is_about_the_place(int error) {
+    return error == EINVAL || error == EILSEQ || error == ENOENT || error == ERANGE;
+}
+
+std::string verdict_text(const Verdict& verdict) {
+    return verdict.text.empty() ? errno_text(verdict.error) : verdict.text;
+}
+
+} // namespace
+
+std::vector<std::string> refusals(const ProbePlan& plan, std::span<const Verdict> verdicts) {
+    std::vector<Group> groups;
     std::string refused;
+    const auto refuse = [&](const std::string& text, const std::string& why) {
+        refused += fmt::format("{}cannot plant {}: {}", refused.empty() ? "" : "\n", text, why);
+    };
     for (std::size_t i = 0; i < verdicts.size(); i++) {
         const Verdict& verdict = verdicts[i];
+        if (plan.needs[i] == Need::must) {
+            if (verdict.error != 0)
+                refuse(plan.texts[i], verdict_text(verdict));
+            continue;
+        }
+        if (groups.empty() || groups.back().text != plan.texts[i])
+            groups.push_back({plan.texts[i], plan.needs[i] == Need::some, 0, {}, {}});
+        Group& group = groups.back();
+        group.all++;
         if (verdict.error == 0)
             continue;
-        refused += fmt::format("{}cannot plant {}: {}", refused.empty() ? "" : "\n", plan.texts[i],
-                               verdict.text.empty() ? errno_text(verdict.error) : verdict.text);
+        const std::string& name = plan.layouts[i].name;
+        if (!is_about_the_place(verdict.error)) {
+            refuse(fmt::format("{} ({})", plan.texts[i], name), verdict_text(verdict));
+            break;
+        }
+        if (group.refused.empty())
+            group.why = verdict_text(verdict);
+        group.refused.push_back(name);
+    }
+    std::vector<std::string> notes;
+    for (const Group& group : groups) {
+        if (group.refused.empty())
+            continue;
+        const std::string what = fmt::format("{} ({})", few_names(group.refused), group.why);
+        if (group.some_needed && group.refused.size() == group.all)
+            refuse(group.text, what);
+        else
+            notes.push_back(fmt::format("{}: left out are {} of {} functions: {}", group.text,
+                                        group.refused.size(), group.all, what));
     }
     if (refused.empty())
-        return;
+        return notes;
     const bool switched_off =
         std::all_of(verdicts.begin(), verdicts.end(),
                     [](const Verdict& verdict) { return verdict.error == EOPNOTSUPP; });
@@ -223,6 +295,12 @@ void plant_probes(Session& session, const ProbePlan& plan, const std::function<b
                                            remedy::enable_kprobes, remedy::enable_ftrace)
                              : "nothing was traced; leave out what is refused, or choose another "
                                "function or instruction");
+}
+
+std::vector<std::string> plant_probes(Session& session, const ProbePlan& plan,
+                                      const std::function<bool()>& keep_on) {
+    return refusals(plan, session.add_probes(plan.requests,
+                                             [&](std::size_t, std::size_t) { return keep_on(); }));
 }
 
 } // namespace trapline

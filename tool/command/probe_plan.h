@@ -9,6 +9,7 @@
 #include "control/session.h"
 #include "spec/compile.h"
 #include "spec/probe_spec.h"
+#include "spec/selection.h"
 #include "symbols/blacklist.h"
 #include "symbols/kallsyms.h"
 #include "trace/event.h"
@@ -21,7 +22,8 @@ struct ProbePlan {
     std::vector<EventLayout> layouts; // the events of the requests, in order
     std::vector<Tested> tested;       // their conditions
     std::vector<std::string> texts;   // as typed, for messages
-    std::vector<std::string> notes;   // lines: whose types aren't known
+    std::vector<std::string> notes;   // lines: whose types aren't known, what is left out, ...
+    std::vector<Need> needs;          // what if the kernel refuses it
 };
 
 // A probe that does something besides recording.
@@ -31,14 +33,20 @@ struct TriggerSpec {
     std::string name; // before its events' name: "until:vfs_read"
 };
 
-// With `begin`, each call gets an entry probe of its own too. `hz`: of the session's clock.
-// Where no types are known, arguments are raw. Error for what can't be.
+// With `begin`, each call gets an entry probe of its own too. `names`: what a name means.
+// `hz`: of the session's clock. Where no types are known, arguments are raw. Error for what can't
+// be.
 ProbePlan plan_probes(std::span<const ProbeSpec> specs, std::span<const TriggerSpec> triggers,
-                      bool begin, std::uint64_t hz, const Kallsyms& kallsyms,
+                      bool begin, Names names, std::uint64_t hz, const Kallsyms& kallsyms,
                       const Blacklist& blacklist, TypeSource& types);
 
 // Plants them all, or throws saying which were refused and why; what was planted goes with
-// the session. `keep_on` false: gives up.
-void plant_probes(Session& session, const ProbePlan& plan, const std::function<bool()>& keep_on);
+// the session. `keep_on` false: gives up. Returns lines about those that were left out.
+std::vector<std::string> plant_probes(Session& session, const ProbePlan& plan,
+                                      const std::function<bool()>& keep_on);
+
+// What is to be said of `verdicts`, those of the plan's requests in order; throws as plant_probes()
+// does.
+std::vector<std::string> refusals(const ProbePlan& plan, std::span<const Verdict> verdicts);
 
 } // namespace trapline

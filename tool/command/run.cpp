@@ -35,6 +35,11 @@ std::string signal_name(int number) {
     return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", number);
 }
 
+void say_notes(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes)
+        say(fmt::format("trapline: {}\n", without_controls(note)));
+}
+
 } // namespace
 
 void say(std::string_view text) {
@@ -71,9 +76,9 @@ void Run::prepare() {
     check_buffer_size();
     KernelBtf types;
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
-                        session_->info().clock_hz, Kallsyms(), Blacklist(), types);
-    for (const std::string& note : plan_.notes)
-        say(fmt::format("trapline: {}\n", without_controls(note)));
+                        options_.all ? Names::all : Names::distinct, session_->info().clock_hz,
+                        Kallsyms(), Blacklist(), types);
+    say_notes(plan_.notes);
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, wanted_.stdout_to_stderr, signals_);
     const SessionGeometry geometry = session_->configure(session_config());
@@ -81,12 +86,12 @@ void Run::prepare() {
     description_.chunk_size = static_cast<std::uint32_t>(geometry.chunk_size);
     describe();
     session_->metadata(ctf_metadata(description_));
-    plant_probes(*session_, plan_, [this] {
+    say_notes(plant_probes(*session_, plan_, [this] {
         const auto signal = signals_.next();
         if (signal)
             throw Error("interrupted while planting", {}, 128 + signal->number);
         return true;
-    });
+    }));
 }
 
 // All but what is known only once the probes are planted.

@@ -23,7 +23,8 @@ constexpr std::uint32_t pid_max = 1U << 22; // the kernel's, on 64 bits
 
 void add_shared_options(po::options_description& options) {
     auto add = options.add_options();
-    add("all,a", "with COMMAND: trace everybody's calls, not only COMMAND's and its descendants'");
+    add("all,a", "with COMMAND: trace everybody's calls, not only COMMAND's and its descendants'; "
+                 "and of a name that several functions have, all of them");
     add("pid,p", po::value<std::vector<std::string>>()->value_name("PID[,PID]"),
         "trace only these processes and their descendants; ends when they have");
     add("duration,d", po::value<std::string>()->value_name("SECONDS"), "end after SECONDS");
@@ -152,11 +153,8 @@ void RunCommandLine::check_together(const RunOptions& options) const {
             fmt::format("too many probes: a session has at most {}", TRAPLINE_PROBES_MAX));
     if (!options.user.empty() && options.command.empty())
         throw UsageError("--user needs a COMMAND to run: put it behind --", see_help_);
-    if (options.all && options.command.empty())
-        throw UsageError("--all needs a COMMAND: without one everybody is traced anyway",
-                         see_help_);
-    if (options.all && !options.pids.empty())
-        throw UsageError("--all and --pid exclude each other", see_help_);
+    if (options.all && !options.command.empty() && !options.pids.empty())
+        throw UsageError("--all, with a COMMAND, and --pid exclude each other", see_help_);
 }
 
 RunOptions RunCommandLine::run_options() const {
@@ -193,7 +191,9 @@ std::string probe_help() {
            "  kprobe:FUNC[+OFFSET]   the entry, or the instruction at OFFSET, only\n"
            "  kretprobe:FUNC         the return only\n"
            "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n"
+           "  'PATTERN*'             all functions with such names, as a shell matches them\n"
            "  FUNC#N                 the Nth of several functions of that name\n"
+           "  0xADDRESS              the function, or the instruction in it, at that address\n"
            "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n"
            "  'PROBE(VALUE, ...)'    these instead of the parameters:\n"
            "                         'vfs_read(file->f_path.dentry->d_name.name, count)'\n"

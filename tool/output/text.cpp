@@ -2,6 +2,7 @@
 // Events as lines for people, in the form that ftrace and perf made known.
 #include "output/text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
 #include <span>
@@ -104,13 +105,24 @@ void append_mark(std::string& out, const FieldValue& text) {
         append_value(out, text, '"');
 }
 
-void append_return(std::string& out, std::span<const FieldValue> values, bool colour) {
+// Several that a list asked for have their names.
+void append_return(std::string& out, std::span<const FieldValue> values,
+                   std::span<const Field> fields, bool colour) {
+    const auto faults = std::count_if(values.begin(), values.end(), [](const FieldValue& value) {
+        return value.state == FieldValue::State::faults;
+    });
+    const bool several = values.size() - static_cast<std::size_t>(faults) > 1;
     bool first = true;
-    for (const FieldValue& value : values) {
+    for (std::size_t i = 0; i < values.size(); i++) {
+        const FieldValue& value = values[i];
         if (value.state == FieldValue::State::faults)
             continue;
         out += first ? " = " : ", ";
         first = false;
+        if (several && !fields[i].name.starts_with("return")) {
+            append_escaped(out, fields[i].name);
+            out += '=';
+        }
         const auto error = error_of(value);
         if (!error) {
             append_value(out, value, '"');
@@ -226,7 +238,7 @@ void TextPrinter::print(const Event& event, const EventLayout& layout, const Clo
         out += '(';
         append_values(out, values_.entry, layout.entry_fields, layout.named);
         out += ')';
-        append_return(out, values_.ret, colour_);
+        append_return(out, values_.ret, layout.return_fields, colour_);
         if (layout.kind == TRAPLINE_CALL) {
             out += ' ';
             const Coloured coloured(out, colour_, dim);

@@ -17,7 +17,9 @@ constexpr std::string_view list_hint =
     "as in 'vfs_read(file->f_path.dentry->d_name.name, count)', or '()' for none";
 
 constexpr std::string_view format_hint =
-    "formats are :x :d :u :c :str :ustr :hex[n] :be16 :be32 :ip4 :ip6 :mac and :errno";
+    "formats are :x :d :u :c :str :ustr :hex[n] :be16 :be32 :ip4 :ip6 :mac :errno and :depth[n]";
+
+constexpr std::uint64_t depth_max = 8;
 
 struct FormatName {
     std::string_view name;
@@ -38,10 +40,12 @@ constexpr std::array format_names = std::to_array<FormatName>({
     {"ip6", Format::ip6},
     {"mac", Format::mac},
     {"errno", Format::error},
+    {"depth", Format::depth},
 });
 
 bool has_size(Format format) {
-    return format == Format::text || format == Format::user_text || format == Format::bytes;
+    return format == Format::text || format == Format::user_text || format == Format::bytes ||
+           format == Format::depth;
 }
 
 class Parser {
@@ -90,10 +94,14 @@ private:
         std::size_t end = tokens_.take().end();
         if (has_size(item.format) && tokens_.take('[')) {
             const Expression size = parse_expression(tokens_, true);
+            const bool depth = item.format == Format::depth;
+            const std::uint64_t most = depth ? depth_max : TL_STR_MAX;
             if (size.kind != Expression::Kind::number || size.number.bits == 0 ||
-                size.number.bits > TL_STR_MAX)
+                size.number.bits > most)
                 tokens_.fail(size.position,
-                             fmt::format("1 to {} bytes can be recorded", TL_STR_MAX), format_hint);
+                             depth ? fmt::format("a depth is 1 to {}", most)
+                                   : fmt::format("1 to {} bytes can be recorded", most),
+                             format_hint);
             item.size = size.number.bits;
             end = tokens_.token().end();
             if (!tokens_.take(']'))

@@ -3,7 +3,8 @@
 //
 //   LIST    "(" [ ITEM { "," ITEM } ] ")" [ "=" ITEM ]
 //   ITEM    VALUE [ ":" FORMAT ]                        VALUE: see spec/expression.h
-//   FORMAT  x | d | u | c | str[n] | ustr[n] | hex[n] | be16 | be32 | ip4 | ip6 | mac | errno
+//   FORMAT  x | d | u | c | str[n] | ustr[n] | hex[n] | be16 | be32 | ip4 | ip6 | mac | errno |
+//           depth[n]
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,13 @@ enum class Format : std::uint8_t {
     ip6,
     mac,
     error, // an errno, if it is negative
+    depth, // of a structure, with those inside of it
 };
 
 struct ListItem {
     Expression value;
     Format format = Format::none;
-    std::uint64_t size = 0;          // of text or bytes; 0: not given
+    std::uint64_t size = 0;          // of text or bytes, or the depth; 0: not given
     std::size_t format_position = 0; // in the PROBE's text
     std::string format_text;         // as typed: "hex[4]"
 };

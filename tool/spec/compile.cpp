@@ -135,8 +135,9 @@ public:
             const ListItem bound = bind(item);
             const Expression& root = bound.value.root();
             check_entry(root);
+            const bool again = is_again(item);
             for (Recorded& one : recorded_item(scope_, bound, fields_))
-                all.push_back(named(item, std::move(one)));
+                all.push_back(named(item, std::move(one), again));
         }
         return all;
     }
@@ -176,13 +177,25 @@ private:
                         "trace the call: without kretprobe: and --return");
     }
 
+    std::string_view typed(const ListItem& item) const {
+        return scope_.text().substr(item.value.position, item.value.end - item.value.position);
+    }
+
+    // Whether the list has the same value with another format too.
+    bool is_again(const ListItem& item) const {
+        const auto& items = spec_.arguments->items;
+        return std::count_if(items.begin(), items.end(), [&](const ListItem& other) {
+                   return typed(other) == typed(item);
+               }) > 1;
+    }
+
     // Names differ, for whoever looks for a field by its own.
-    Recorded named(const ListItem& item, Recorded recorded) {
+    Recorded named(const ListItem& item, Recorded recorded, bool again) {
         std::string& name = recorded.field.name;
         const auto is_taken = [&] {
             return std::find(names_.begin(), names_.end(), name) != names_.end();
         };
-        if (is_taken() && item.format != Format::none)
+        if (item.format != Format::none && (again || is_taken()))
             name += ":" + item.format_text;
         if (is_taken())
             scope_.fail(item.value.position, fmt::format("{} is in the list already", name),
@@ -234,6 +247,7 @@ public:
             build(checks.entry, entry, probe_.entry, probe_.layout.entry_fields);
         if (spec_.kind != TRAPLINE_ENTRY)
             build(checks.ret, ret, probe_.ret, probe_.layout.return_fields);
+        check_size();
         probe_.tested = {checks.entry.has_value(), checks.ret.has_value()};
         return std::move(probe_);
     }
@@ -272,6 +286,21 @@ private:
             builder.put(recorded);
         program = builder.finish();
         fields = builder.take_fields();
+    }
+
+    // Both ends of a call are one record; each by itself was checked as it was built.
+    void check_size() const {
+        if (spec_.kind != TRAPLINE_CALL)
+            return;
+        std::uint32_t size = word_size; // its duration
+        for (const std::vector<tl_insn>* program : {&probe_.entry, &probe_.ret})
+            for (const tl_insn& insn : *program)
+                size += tl_insn_stores(&insn);
+        if (size > TL_FIELDS_MAX)
+            throw UsageError(fmt::format("list, duration and result take up to {} bytes, and {} "
+                                         "are the most",
+                                         size, TL_FIELDS_MAX),
+                             "a text is up to 128 bytes: :str[32] makes it shorter");
     }
 
     const ProbeSpec& spec_;

@@ -513,14 +513,21 @@ private:
         return placed(std::move(made));
     }
 
+    char unescaped(char c) const {
+        constexpr std::string_view known = "\"\\nt";
+        constexpr std::string_view meant = "\"\\\n\t";
+        const std::size_t which = known.find(c);
+        if (which == std::string_view::npos)
+            fail(fmt::format("'\\{}' is not known: \\\", \\\\, \\n and \\t are", c));
+        return meant[which];
+    }
+
     Expression parse_text() {
         const std::string_view quoted = tokens_.token().text;
         Expression made;
         made.kind = Kind::text;
         for (std::size_t i = 1; i + 1 < quoted.size(); i++) {
-            if (quoted[i] == '\\')
-                i++;
-            made.name += quoted[i];
+            made.name += quoted[i] == '\\' ? unescaped(quoted[++i]) : quoted[i];
         }
         if (made.name.size() > TL_MATCH_MAX)
             fail(fmt::format("a text to compare with has {} bytes at most", TL_MATCH_MAX));
@@ -601,6 +608,23 @@ Expression parse_expression(TokenReader& tokens, bool bits) {
     return Parser(tokens).parse(bits);
 }
 
+namespace {
+
+// A typedef's name, by the kernel's habits: u32, __be16, size_t.
+bool is_type_like(std::string_view name) {
+    if (name.starts_with("__"))
+        name.remove_prefix(2);
+    if (name.ends_with("_t"))
+        return true;
+    for (const std::string_view kind : {"be", "le", "u", "s"})
+        if (name.starts_with(kind) && name.size() > kind.size())
+            return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(kind.size()), name.end(),
+                               is_digit);
+    return false;
+}
+
+} // namespace
+
 bool begins_cast(const TokenReader& tokens) {
     constexpr std::array keywords = std::to_array<std::string_view>(
         {"struct", "union", "enum", "const", "volatile", "unsigned", "signed", "void", "char",
@@ -610,10 +634,16 @@ bool begins_cast(const TokenReader& tokens) {
         return false;
     if (std::find(keywords.begin(), keywords.end(), token.text) != keywords.end())
         return true;
+    const std::string_view name = token.text;
     bool pointer = false;
     for (token = tokens.behind(token); token.is('*'); token = tokens.behind(token))
         pointer = true;
-    return token.kind == Token::Kind::close && (pointer || begins_primary(tokens.behind(token)));
+    if (token.kind != Token::Kind::close)
+        return false;
+    const Token behind = tokens.behind(token);
+    // (count) & 3 and (u32)*p look alike.
+    const bool either = behind.is('*') || behind.is('&');
+    return pointer || (begins_primary(behind) && (!either || is_type_like(name)));
 }
 
 std::string similar_builtin(std::string_view name) {

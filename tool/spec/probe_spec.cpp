@@ -15,8 +15,9 @@ namespace trapline {
 namespace {
 
 constexpr std::string_view hint =
-    "a probe is FUNC, MODULE:FUNC, kprobe:FUNC[+OFF], kretprobe:FUNC, or a place from an oops: "
-    "'FUNC+0x1c/0x80 [MODULE]'; '(VALUE, ...)' and ' if CONDITION' may follow each";
+    "a probe is FUNC, 'PATTERN*', MODULE:FUNC, kprobe:FUNC[+OFF], kretprobe:FUNC, 0xADDRESS, or a "
+    "place from an oops: 'FUNC+0x1c/0x80 [MODULE]'; '(VALUE, ...)' and ' if CONDITION' may follow "
+    "each";
 
 bool is_symbol_character(char c) {
     return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
@@ -112,10 +113,14 @@ public:
         spec_.text = whole_;
         spec_.kind = forced_.value_or(TRAPLINE_CALL);
         parse_kind();
-        parse_names();
-        parse_number();
-        parse_offset();
-        parse_brackets();
+        if (text_.substr(at_).starts_with("0x")) {
+            spec_.address = parse_integer();
+        } else {
+            parse_names();
+            parse_number();
+            parse_offset();
+            parse_brackets();
+        }
         if (at_ < text_.size())
             fail(at_, fmt::format("'{}' is not expected here", escaped(text_.substr(at_, 1))));
         if (spec_.module.size() + spec_.function.size() + 2 > TRAPLINE_SYMBOL_MAX)
@@ -176,14 +181,33 @@ private:
             at_ = start;
         }
         function_at_ = at_;
-        spec_.function = take_while(is_symbol_character);
+        spec_.function = take_name();
         if (spec_.function.empty())
             fail(at_, "a function's name is expected here");
         if (is_digit(spec_.function[0]))
             fail(function_at_, "a function's name doesn't begin with a digit");
     }
 
+    // A pattern's brackets follow it at once, a module's don't.
+    std::string_view take_name() {
+        const std::size_t from = at_;
+        while (true) {
+            take_while(is_symbol_character);
+            const std::size_t wild = at_;
+            if (take('[')) {
+                at_ = std::min(text_.find(']', at_ + 1), text_.size());
+                if (!take(']'))
+                    fail(wild, "']' is expected behind this");
+            } else if (!take('*') && !take('?')) {
+                return text_.substr(from, at_ - from);
+            }
+            spec_.pattern = true;
+        }
+    }
+
     void parse_number() {
+        if (spec_.pattern && at_ < text_.size() && (text_[at_] == '#' || text_[at_] == '+'))
+            fail(at_, "a pattern means whole functions, by their names");
         if (!take('#'))
             return;
         const std::size_t from = at_;

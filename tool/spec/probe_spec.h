@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 // The PROBE argument of the command line, taken apart.
 //
-//   [kprobe:|kretprobe:][MODULE:]FUNC[#N][+OFF[/SIZE]][ [MODULE]][LIST][ if CONDITION]
+//   [kprobe:|kretprobe:]PLACE[LIST][ if CONDITION]
 //
+//   PLACE      0xADDR | [MODULE:]FUNC[#N][+OFF[/SIZE]][ [MODULE]] | [MODULE:]PATTERN
 //   LIST       "(" [ ITEM { "," ITEM } ] ")" [ "=" ITEM ]
 //   ITEM       VALUE [ ":" FORMAT ]
-//   FORMAT     x | d | u | c | str[n] | ustr[n] | hex[n] | be16 | be32 | ip4 | ip6 | mac | errno
+//   FORMAT     x | d | u | c | str[n] | ustr[n] | hex[n] | be16 | be32 | ip4 | ip6 | mac | errno |
+//              depth[n]
 //   CONDITION  COMPARISON { ("&&" | "||") COMPARISON }, with "!" and parentheses
 //   VALUE      file->f_path.dentry->d_name.name, ((struct sock *)$arg1)->sk_state, a[2], a[0:4],
 //              *p, &s->m, p + 1, (n & 3), $pid, ...
@@ -13,11 +15,12 @@
 // The grammar of a list is in spec/argument_list.h, that of a value in spec/expression.h, that of
 // a condition in spec/condition.h.
 //
-// FUNC#N is the Nth function of that name by address, from 1, wherever they are: MODULE:FUNC#N has
-// the same number, and has to be in that module. +OFF/SIZE and a module in
-// brackets behind it are how an oops writes a place. A list picks what is recorded: without one it
-// is all parameters, with "()" none. It follows the place at once; what stands behind "=" is how
-// the return value is recorded. " /CONDITION/" is bpftrace's way to write " if CONDITION".
+// PATTERN is a FUNC with *, ? or [...] in it, as a shell has them. FUNC#N is the Nth function of
+// that name by address, from 1, wherever they are: MODULE:FUNC#N has the same number, and has to be
+// in that module. +OFF/SIZE and a module in brackets behind it are how an oops writes a place. A
+// list picks what is recorded: without one it is all parameters, with "()" none. It follows the
+// place at once; what stands behind "=" is how the return value is recorded. " /CONDITION/" is
+// bpftrace's way to write " if CONDITION".
 #pragma once
 
 #include <cstdint>
@@ -35,7 +38,9 @@ struct ProbeSpec {
     trapline_probe_kind kind = TRAPLINE_CALL;
     std::string module; // empty: wherever it is; "kernel" or "vmlinux": the kernel image
     std::string function;
-    unsigned number = 0; // FUNC#N; 0: not given
+    bool pattern = false;                 // of names, as fnmatch() takes it
+    std::optional<std::uint64_t> address; // instead of a name
+    unsigned number = 0;                  // FUNC#N; 0: not given
     std::uint64_t offset = 0;
     bool has_offset = false; // given, even as +0
     std::optional<std::uint64_t> oops_size;

@@ -49,6 +49,8 @@ public:
             return {bytes(std::move(value), ip6_size, NumberForm::ip6)};
         case Format::mac:
             return {bytes(std::move(value), mac_size, NumberForm::mac)};
+        case Format::depth:
+            return inside(std::move(value));
         case Format::ip4:
             return {ip4(std::move(value))};
         case Format::be16:
@@ -185,24 +187,40 @@ private:
                 store(TL_OP_STR, all ? count : text_size, 0, all ? TL_INSN_ARRAY : 0)};
     }
 
-    // Its members that are numbers or text, and none of what is inside of those.
-    std::vector<Recorded> structure(const Value& value, const std::string& name) {
-        const Types& types = *value.types;
-        std::string before = name + ".";
-        if (expression_.kind == Kind::dereference && name == name_)
-            before = base_name() + "->";
+    // Its members that are numbers or text, and of those that are structures too, down to a depth.
+    std::vector<Recorded> structure(const Value& value, const std::string& name,
+                                    std::uint64_t depth = 1) {
         std::vector<Recorded> all;
+        const bool led_to = expression_.kind == Kind::dereference && name == name_;
+        add_members(value, led_to ? base_name() + "->" : name + ".", depth, all);
+        if (all.empty())
+            fail(fmt::format("{} has no members that are numbers or text", name),
+                 "name what is inside of them");
+        return all;
+    }
+
+    void add_members(const Value& value, const std::string& before, std::uint64_t depth,
+                     std::vector<Recorded>& all) {
+        const Types& types = *value.types;
         for (const Member& member : named_members(types, defined(types, value.type->id))) {
             if (value.place == Place::words && member.bits != 0)
                 continue;
             const Value inner = Scope::inside(value, member);
             if (auto one = simple(inner, before + member.name))
                 all.push_back(std::move(*one));
+            else if (depth > 1 && is_structure(types, *inner.type))
+                add_members(inner, before + member.name + ".", depth - 1, all);
         }
-        if (all.empty())
-            fail(fmt::format("{} has no members that are numbers or text", name),
-                 "name what is inside of them");
-        return all;
+    }
+
+    std::vector<Recorded> inside(Value value) {
+        if (item_.size == 0)
+            scope_.fail(item_.format_position, "how deep isn't said", "say it: :depth[2]");
+        if (!value.type || !is_structure(*value.types, *value.type))
+            scope_.fail(item_.format_position, fmt::format("{} is no structure", name_),
+                        fmt::format("what a pointer leads to has a * before it: *{}:{}", name_,
+                                    item_.format_text));
+        return structure(value, name_, item_.size);
     }
 
     std::optional<Recorded> simple(const Value& value, const std::string& name) {

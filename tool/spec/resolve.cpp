@@ -22,6 +22,10 @@ std::string unhide_hint() {
                        remedy::show_addresses);
 }
 
+[[noreturn]] void fail_probe(const ProbeSpec& spec, std::string_view why, std::string hint) {
+    throw Error(fmt::format("probe '{}': {}", spec.text, why), std::move(hint));
+}
+
 std::string qualified(const Symbol& symbol) {
     return symbol.module.empty() ? std::string(symbol.name)
                                  : fmt::format("{}:{}", symbol.module, symbol.name);
@@ -70,7 +74,7 @@ public:
 
 private:
     [[noreturn]] void fail(std::string_view why, std::string hint) const {
-        throw Error(fmt::format("probe '{}': {}", spec_.text, why), std::move(hint));
+        fail_probe(spec_, why, std::move(hint));
     }
 
     std::vector<Symbol> functions(std::string_view module) const {
@@ -260,6 +264,33 @@ private:
 };
 
 } // namespace
+
+ProbeSpec located(const ProbeSpec& spec, const Kallsyms& kallsyms) {
+    if (!spec.address)
+        return spec;
+    if (kallsyms.addresses_hidden())
+        fail_probe(spec, "this kernel hides its addresses: which function that is in isn't known",
+                   unhide_hint());
+    const auto found = kallsyms.function_at(*spec.address);
+    if (!found)
+        fail_probe(spec, "there is no function of the kernel's or of a module at that address",
+                   "addresses are those of this boot: see trapline list, or name the function");
+    ProbeSpec own = spec;
+    own.address = std::nullopt;
+    own.function = found->symbol.name;
+    own.number = found->number;
+    own.offset = *spec.address - found->symbol.address;
+    if (own.offset == 0)
+        return own;
+    if (own.kind == TRAPLINE_RETURN)
+        fail_probe(spec,
+                   fmt::format("a return is a whole function's, and that is {:#x} bytes into {}",
+                               own.offset, own.function),
+                   fmt::format("trace kretprobe:{}", own.function));
+    own.has_offset = true;
+    own.kind = TRAPLINE_ENTRY;
+    return own;
+}
 
 ResolvedProbe resolve(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist) {
     return Resolver(spec, kallsyms, blacklist).resolve();

@@ -21,7 +21,12 @@ struct ResolvedProbe {
     bool only = true; // no other function of its module has this name
 };
 
-// Throws Error naming the probe, what is wrong, and the way out.
+// Of a PROBE that gives an address, the same with the function and the offset that it is; others
+// as they are. Throws as resolve() does.
+ProbeSpec located(const ProbeSpec& spec, const Kallsyms& kallsyms);
+
+// Of one function: neither a pattern nor an address. Throws Error naming the probe, what is wrong,
+// and the way out.
 ResolvedProbe resolve(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist);
 
 } // namespace trapline

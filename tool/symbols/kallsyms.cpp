@@ -11,7 +11,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <tuple>
 #include <unistd.h>
 
@@ -390,6 +389,28 @@ void Kallsyms::for_each_function(std::string_view module, const Wanted& wanted,
         if (in_module(entry, module))
             visit({symbol_of(entry), name.places > 1 && !hidden_ ? name.visited : 0});
     }
+}
+
+std::optional<NumberedFunction> Kallsyms::function_at(std::uint64_t address) const {
+    const Entry* nearest = nullptr;
+    for (const Entry& entry : symbols_) {
+        if (entry.address <= address && is_text(entry.type) &&
+            (!nearest || entry.address > nearest->address))
+            nearest = &entry;
+    }
+    if (hidden_ || !nearest)
+        return std::nullopt;
+    const Symbol symbol = symbol_of(*nearest);
+    if (symbol.size == 0 ? address != symbol.address : address - symbol.address >= symbol.size)
+        return std::nullopt;
+    std::optional<NumberedFunction> found;
+    for_each_function(
+        {}, [&](std::string_view name) { return name == symbol.name; },
+        [&](const NumberedFunction& function) {
+            if (function.symbol.address == symbol.address)
+                found = function;
+        });
+    return found;
 }
 
 std::vector<Symbol> Kallsyms::clones(std::string_view name, std::string_view module) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,9 @@ public:
     // is visited once. The numbers are those among all functions of the name, wherever they are.
     void for_each_function(std::string_view module, const Wanted& wanted,
                            const std::function<void(const NumberedFunction&)>& visit) const;
+
+    // The one that `address` is in; none if that is not known, or addresses are hidden.
+    std::optional<NumberedFunction> function_at(std::uint64_t address) const;
 
     // What the compiler made of a function: NAME.isra.0, NAME.constprop.0, NAME.part.0, NAME.cold.
     std::vector<Symbol> clones(std::string_view name, std::string_view module = {}) const;

@@ -54,13 +54,11 @@ bad_options() {
 	refused 2 "'--jso'" '^  see: ' --jso vfs_read
 	refused 2 "'?-x'?|'--x'" '^  see: ' -x vfs_read
 	refused 2 "--entry and --return" '^  see: ' --entry --return vfs_read
-	refused 2 "--all and --pid" '^  see: ' --all -p 1 vfs_read
+	refused 2 "--all, with a COMMAND, and --pid" '^  see: ' --all -p 1 vfs_read
 	refused 2 "--duration: 'soon'" '^  see: ' -d soon vfs_read
 	refused 2 "--duration: '0'" '^  see: ' -d 0 vfs_read
 	refused 2 "--maxactive: '0'" '^  see: ' --maxactive 0 vfs_read
 	refused 2 "--json" '^  see: ' --json=yes vfs_read
-	trace --all vfs_read
-	expect_status 2
 	trace --user nobody vfs_read
 	expect_status 2
 	trace vfs_read --

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * places.c - of tlplaces: functions of one name, one that the compiler makes a clone of, and one
+ * with a branch that the kernel switches. Writing a number to the parameter "call" calls each.
+ */
+#include <linux/jump_label.h>
+#include <linux/module.h>
+#include "places.h"
+
+static DEFINE_STATIC_KEY_FALSE(tlp_key);
+static int tlp_sum;	/* for who calls: what isn't used is left out */
+
+static noinline int tlp_twin(int number)
+{
+	barrier();
+	return number + 1;
+}
+
+/* All callers pass the same second argument, so the compiler leaves it out: tlp_cloned.constprop.0 */
+static noinline int tlp_cloned(int number, int always)
+{
+	int i;
+
+	for (i = 0; i < always; i++) {
+		barrier();
+		number += i ^ always;
+	}
+	return number;
+}
+
+static noinline int tlp_switched(int number)
+{
+	barrier();
+	if (static_branch_unlikely(&tlp_key))
+		number = tlp_call_twin(number);
+	barrier();
+	return number * 3;
+}
+
+static int tlp_call(const char *text, const struct kernel_param *param)
+{
+	int number;
+	int error = kstrtoint(text, 0, &number);
+
+	if (error)
+		return error;
+	WRITE_ONCE(tlp_sum, tlp_twin(number) + tlp_call_twin(number) + tlp_cloned(number, 7) +
+		   tlp_cloned(number + 1, 7) + tlp_switched(number));
+	return 0;
+}
+
+static const struct kernel_param_ops tlp_call_ops = { .set = tlp_call };
+
+module_param_cb(call, &tlp_call_ops, NULL, 0200);
+MODULE_PARM_DESC(call, "a number to call the functions with");
+
+/* So that they do something that can't be left out. */
+static int __init tlp_init(void)
+{
+	return tlp_call("0", NULL);
+}
+
+static void __exit tlp_exit(void)
+{
+}
+
+module_init(tlp_init);
+module_exit(tlp_exit);
+
+MODULE_DESCRIPTION("Functions that are hard to name, for tests");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+// All the places that a PROBE means.
+#include "spec/selection.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "spec/function_list.h"
+#include "util/error.h"
+
+namespace trapline {
+
+namespace {
+
+constexpr std::size_t names_shown = 5;
+
+// What is left of a pattern when its wildcards are gone.
+std::string plain_part(std::string_view pattern) {
+    std::string text;
+    std::copy_if(pattern.begin(), pattern.end(), std::back_inserter(text),
+                 [](char c) { return std::string_view("*?[]").find(c) == std::string::npos; });
+    return text;
+}
+
+class Selector {
+public:
+    Selector(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist)
+        : spec_(spec), kallsyms_(kallsyms), blacklist_(blacklist) {}
+
+    Selection select(Names names) {
+        if (spec_.pattern) {
+            select_matching();
+        } else if (names == Names::one || spec_.address || spec_.number != 0 || spec_.has_offset) {
+            add(spec_, Need::must);
+        } else {
+            select_named(names);
+        }
+        return std::move(selection_);
+    }
+
+private:
+    [[noreturn]] void fail(std::string_view why, std::string hint) const {
+        throw Error(fmt::format("probe '{}': {}", spec_.text, why), std::move(hint));
+    }
+
+    void add(const ProbeSpec& spec, Need need) {
+        ProbeSpec own = located(spec, kallsyms_);
+        ResolvedProbe place = resolve(own, kallsyms_, blacklist_);
+        selection_.probes.push_back({std::move(own), std::move(place), need});
+    }
+
+    void add(const NumberedFunction& function, Need need) {
+        ProbeSpec spec = spec_;
+        spec.pattern = false;
+        spec.function = function.symbol.name;
+        spec.number = function.number;
+        add(spec, need);
+    }
+
+    std::vector<NumberedFunction> named(const Kallsyms::Wanted& wanted) const {
+        std::vector<NumberedFunction> found;
+        kallsyms_.for_each_function(spec_.module, wanted, [&](const NumberedFunction& function) {
+            found.push_back(function);
+        });
+        return found;
+    }
+
+    // But no cold parts: they are jumped to.
+    std::vector<NumberedFunction> clones() const {
+        std::vector<std::string_view> names;
+        for (const Symbol& symbol : kallsyms_.clones(spec_.function, spec_.module))
+            if (!symbol.is_cold_part())
+                names.push_back(symbol.name);
+        if (names.empty())
+            return {};
+        return named([&](std::string_view name) {
+            return std::find(names.begin(), names.end(), name) != names.end();
+        });
+    }
+
+    void select_named(Names names) {
+        const auto functions = named([&](std::string_view name) { return name == spec_.function; });
+        const auto made = clones();
+        if (functions.size() > 1 && names == Names::all) {
+            for (const NumberedFunction& function : functions)
+                add(function, Need::must);
+            note(fmt::format("{} functions have this name, all are traced", functions.size()));
+        } else if (!functions.empty() || made.empty()) {
+            add(spec_, Need::must); // or fails, saying why
+        }
+        if (made.empty())
+            return;
+        for (const NumberedFunction& clone : made)
+            add(clone, functions.empty() ? Need::must : Need::none);
+        note_clones(made, functions.empty());
+    }
+
+    void note(std::string_view text) {
+        selection_.notes.push_back(fmt::format("{}: {}", spec_.text, text));
+    }
+
+    void note_clones(const std::vector<NumberedFunction>& clones, bool alone) {
+        std::vector<std::string> names;
+        for (const NumberedFunction& clone : clones)
+            names.emplace_back(clone.symbol.name);
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+        note(fmt::format("the compiler made {} of it, {} traced: its parameters may be others",
+                         few_names(names), alone ? "which is" : "which is also"));
+    }
+
+    void select_matching() {
+        std::vector<std::string> refused;
+        list_functions({.module = spec_.module, .name = spec_.function}, kallsyms_, blacklist_,
+                       [&](const NumberedFunction& function, Obstacle obstacle) {
+                           if (obstacle == Obstacle::none)
+                               add(function, Need::some);
+                           else if (obstacle != Obstacle::padding &&
+                                    obstacle != Obstacle::cold_part)
+                               refused.emplace_back(function.symbol.name);
+                       });
+        if (selection_.probes.empty())
+            fail_unmatched(refused.size());
+        if (!refused.empty())
+            note(fmt::format("{} of the {} functions that match can't be probed, and are left out; "
+                             "see: trapline list --all '{}'",
+                             refused.size(), refused.size() + selection_.probes.size(), glob()));
+    }
+
+    std::string glob() const {
+        return spec_.module.empty() ? spec_.function
+                                    : fmt::format("{}:{}", spec_.module, spec_.function);
+    }
+
+    [[noreturn]] void fail_unmatched(std::size_t refused) const {
+        if (refused != 0)
+            fail(fmt::format("none of the {} functions that match can be probed", refused),
+                 fmt::format("see why: trapline list --all '{}'", glob()));
+        if (!spec_.module.empty() && !kallsyms_.has_module(spec_.module))
+            fail(fmt::format("the module {} is not loaded, or it is built into this kernel",
+                             spec_.module),
+                 fmt::format("load it (modprobe {}), or trace '{}'", spec_.module, spec_.function));
+        const auto similar = kallsyms_.similar(plain_part(spec_.function), spec_.module);
+        fail("no function matches",
+             similar.empty() ? fmt::format("see what there is: trapline list '{}'",
+                                           spec_.module.empty() ? "*" : spec_.module + ":*")
+                             : fmt::format("did you mean {}?", fmt::join(similar, ", ")));
+    }
+
+    const ProbeSpec& spec_;
+    const Kallsyms& kallsyms_;
+    const Blacklist& blacklist_;
+    Selection selection_;
+};
+
+} // namespace
+
+Selection select_probes(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist,
+                        Names names) {
+    return Selector(spec, kallsyms, blacklist).select(names);
+}
+
+std::string few_names(const std::vector<std::string>& names) {
+    const auto end =
+        names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), names_shown));
+    return fmt::format(
+        "{}{}", fmt::join(names.begin(), end, ", "),
+        end == names.end() ? "" : fmt::format(" and {} more", names.size() - names_shown));
+}
+
+} // namespace trapline
