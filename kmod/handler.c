@@ -7,8 +7,8 @@
  * nobody; every hit ends in exactly one counter.
  *
  * There is a general handler for each kind of probe, one before it for conditions that are
- * a single comparison (shared/guard.h), and fast ones for what is
- * common: no trigger, registers for fields, the TSC for a clock, a task that allowed
+ * a single comparison (shared/guard.h), one before all for filters by CPU, user, name or
+ * cgroup, and fast ones for what is common: no trigger, registers for fields, the TSC for a clock, a task that allowed
  * preemption, room in the chunk, a task already named. A fast handler that finds
  * anything else undoes nothing, for it has done nothing, and jumps to the general
  * one. It calls no function, so it saves no registers. There are none where machine.h has
@@ -92,6 +92,25 @@ static __always_inline bool tl_user_context(const struct kprobe *kp)
 static __always_inline bool tl_wanted(const struct tl_session *session)
 {
 	return likely(tl_filter_wants(&session->filter, current->tgid));
+}
+
+/*
+ * Whether a hit goes on where the session's filter is narrowed; else it ends here, counted if
+ * it had to be.
+ */
+static __always_inline bool tl_admitted(const struct tl_probe *probe)
+{
+	struct tl_session *session = probe->session;
+	struct tl_counts *counts;
+
+	if (!READ_ONCE(session->active))
+		return false;
+	if (tl_filter_admits(&session->filter))
+		return true;
+	counts = this_cpu_ptr(probe->counts);
+	counts->hits++;
+	counts->filtered++;
+	return false;
 }
 
 /* Room for a record in an entered ring; NULL: dropped and counted. */
@@ -294,6 +313,14 @@ NOKPROBE_SYMBOL(tl_entry_parts);
 
 #endif
 
+static notrace int tl_entry_narrowed(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct tl_probe *probe = container_of(kp, struct tl_probe, kp);
+
+	return tl_admitted(probe) ? probe->admitted(kp, regs) : 0;
+}
+NOKPROBE_SYMBOL(tl_entry_narrowed);
+
 static __always_inline struct tl_probe *tl_probe_of(struct kretprobe_instance *ri)
 {
 	return container_of(tl_kretprobe_of(ri), struct tl_probe, rp);
@@ -304,7 +331,8 @@ int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
 
-	tl_hit_general(probe, NULL, &probe->ret, regs);
+	if (!probe->session->filter.narrowed || tl_admitted(probe))
+		tl_hit_general(probe, NULL, &probe->ret, regs);
 	return 0;
 }
 NOKPROBE_SYMBOL(tl_handler_return);
@@ -387,6 +415,17 @@ static notrace int tl_call_entry_guarded(struct kretprobe_instance *ri, struct p
 	return 1;
 }
 NOKPROBE_SYMBOL(tl_call_entry_guarded);
+
+static notrace int tl_call_entry_narrowed(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+
+	if (tl_admitted(probe))
+		return probe->admitted_call(ri, regs);
+	tl_call_over((struct tl_call *)ri->data);
+	return 1;
+}
+NOKPROBE_SYMBOL(tl_call_entry_narrowed);
 
 #ifdef TL_FAST_HANDLERS
 
@@ -558,7 +597,7 @@ static notrace int tl_call_return_parts(struct kretprobe_instance *ri, struct pt
 }
 NOKPROBE_SYMBOL(tl_call_return_parts);
 
-kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe)
+static kprobe_pre_handler_t tl_wanted_entry(const struct tl_probe *probe)
 {
 	if (probe->entry.guarded)
 		return tl_entry_guarded;
@@ -584,7 +623,7 @@ static bool tl_call_parts(const struct tl_probe *probe)
 	       probe->ret.shape != TL_SHAPE_PROGRAM;
 }
 
-kretprobe_handler_t tl_handler_call_entry(const struct tl_probe *probe)
+static kretprobe_handler_t tl_wanted_call_entry(const struct tl_probe *probe)
 {
 	if (probe->entry.guarded)
 		return tl_call_entry_guarded;
@@ -602,12 +641,12 @@ kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
 
 #else
 
-kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe)
+static kprobe_pre_handler_t tl_wanted_entry(const struct tl_probe *probe)
 {
 	return probe->entry.guarded ? tl_entry_guarded : tl_entry_general;
 }
 
-kretprobe_handler_t tl_handler_call_entry(const struct tl_probe *probe)
+static kretprobe_handler_t tl_wanted_call_entry(const struct tl_probe *probe)
 {
 	return probe->entry.guarded ? tl_call_entry_guarded : tl_call_entry_general;
 }
@@ -618,3 +657,19 @@ kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
 }
 
 #endif
+
+kprobe_pre_handler_t tl_handler_entry(struct tl_probe *probe)
+{
+	if (!probe->session->filter.narrowed)
+		return tl_wanted_entry(probe);
+	probe->admitted = tl_wanted_entry(probe);
+	return tl_entry_narrowed;
+}
+
+kretprobe_handler_t tl_handler_call_entry(struct tl_probe *probe)
+{
+	if (!probe->session->filter.narrowed)
+		return tl_wanted_call_entry(probe);
+	probe->admitted_call = tl_wanted_call_entry(probe);
+	return tl_call_entry_narrowed;
+}

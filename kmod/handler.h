@@ -9,8 +9,8 @@
 
 struct tl_probe;
 
-kprobe_pre_handler_t tl_handler_entry(const struct tl_probe *probe);
-kretprobe_handler_t tl_handler_call_entry(const struct tl_probe *probe);
+kprobe_pre_handler_t tl_handler_entry(struct tl_probe *probe);
+kretprobe_handler_t tl_handler_call_entry(struct tl_probe *probe);
 kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe);
 int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs);
 

@@ -36,6 +36,10 @@ static const struct nla_policy tl_policy[TRAPLINE_A_MAX + 1] = {
 	[TRAPLINE_A_WAKE_CHUNKS] = { .type = NLA_FLAG },
 	[TRAPLINE_A_TEXT] = { .type = NLA_BINARY },
 	[TRAPLINE_A_SESSION_NUMBER] = { .type = NLA_U32 },
+	[TRAPLINE_A_ONLY_CPUS] = { .type = NLA_BINARY },
+	[TRAPLINE_A_ONLY_UIDS] = { .type = NLA_BINARY, .len = TRAPLINE_ONLY_MAX * sizeof(u32) },
+	[TRAPLINE_A_ONLY_COMMS] = { .type = NLA_BINARY, .len = TRAPLINE_ONLY_MAX * TL_COMM_SIZE },
+	[TRAPLINE_A_ONLY_CGROUPS] = { .type = NLA_BINARY, .len = TRAPLINE_ONLY_MAX * sizeof(u32) },
 };
 
 static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
@@ -238,6 +242,35 @@ static int tl_config_tgids(struct tl_session_config *config, const struct nlattr
 	return 0;
 }
 
+/* An array of elements of @size bytes, one at least; NULL, @count 0: none was asked for. */
+static int tl_config_array(struct genl_info *info, enum trapline_attr type, size_t size,
+			   const void **array, unsigned int *count)
+{
+	const struct nlattr *attr = info->attrs[type];
+
+	if (!attr)
+		return 0;
+	if (!nla_len(attr) || nla_len(attr) % size) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "an array of other elements, or of none");
+		return -EINVAL;
+	}
+	*array = nla_data(attr);
+	*count = nla_len(attr) / size;
+	return 0;
+}
+
+static int tl_config_only(struct tl_filter_request *only, struct genl_info *info)
+{
+	return tl_config_array(info, TRAPLINE_A_ONLY_CPUS, sizeof(u32),
+			       (const void **)&only->cpus, &only->cpus_count) ?:
+	       tl_config_array(info, TRAPLINE_A_ONLY_UIDS, sizeof(u32),
+			       (const void **)&only->uids, &only->uids_count) ?:
+	       tl_config_array(info, TRAPLINE_A_ONLY_COMMS, TL_COMM_SIZE,
+			       (const void **)&only->comms, &only->comms_count) ?:
+	       tl_config_array(info, TRAPLINE_A_ONLY_CGROUPS, sizeof(u32),
+			       (const void **)&only->cgroups, &only->cgroups_count);
+}
+
 static int tl_config_parse(struct tl_session_config *config, struct genl_info *info)
 {
 	struct nlattr **attrs = info->attrs;
@@ -287,7 +320,7 @@ static int tl_config_parse(struct tl_session_config *config, struct genl_info *i
 		if (error)
 			return error;
 	}
-	return 0;
+	return tl_config_only(&config->only, info);
 }
 
 static int tl_reply_geometry(struct genl_info *info, const struct tl_session *session)

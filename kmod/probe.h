@@ -48,6 +48,10 @@ struct tl_probe {
 	};
 	struct tl_session *session;
 	struct tl_counts __percpu *counts;
+	union {				/* who goes on where a narrowed filter lets a hit pass */
+		kprobe_pre_handler_t admitted;
+		kretprobe_handler_t admitted_call;
+	};
 	struct tl_program entry;
 	struct tl_program ret;
 	u16 id;

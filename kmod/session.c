@@ -289,8 +289,9 @@ static int tl_session_make_filter(struct tl_session *session,
 	int error;
 
 	filter->excluded = config->excluded ?: -1;
-	if (!config->restricted)
-		return 0;
+	error = tl_filter_narrow(filter, &config->only, text);
+	if (error || !config->restricted)
+		return error;
 	error = tl_filter_restrict(filter, config->follow);
 	if (error) {
 		*text = error == -ENOMEM ? "no memory for the filter" :

@@ -73,6 +73,7 @@ struct tl_session_config {
 	pid_t excluded;
 	pid_t *tgids;			/* in the initial pid namespace */
 	unsigned int tgids_count;
+	struct tl_filter_request only;
 };
 
 struct tl_session *tl_session_create(void);

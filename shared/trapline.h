@@ -19,7 +19,7 @@
  *            RECORD_MAX, INSNS_MAX, MAXACTIVE, MAXACTIVE_MAX,
  *            CLOCK_NAME, CLOCK_HZ
  *   CONFIGURE     FD [RING_SIZE] [MAXACTIVE] [TGIDS] [FOLLOW] [EXCLUDE_TGID]
- *                 [OVERWRITE] [WAKE_CHUNKS]
+ *                 [OVERWRITE] [WAKE_CHUNKS] [ONLY_CPUS] [ONLY_UIDS] [ONLY_COMMS] [ONLY_CGROUPS]
  *     Once per session, before anything else but INFO. Allocates the rings.
  *     RING_SIZE     bytes per possible CPU, a power of two (default 1 MiB);
  *     MAXACTIVE     calls that a return or call probe can have inside at once;
@@ -29,12 +29,19 @@
  *     EXCLUDE_TGID  never record this thread group, named the same way;
  *     OVERWRITE     flag: a flight recorder: when a ring is full, its oldest chunk gives way;
  *                   the consumer page's tail is the reader's own note, and not looked at;
- *     WAKE_CHUNKS   flag: poll() reports POLLIN only when a chunk is finished.
+ *     WAKE_CHUNKS   flag: poll() reports POLLIN only when a chunk is finished;
+ *     ONLY_CPUS     record only hits on these CPUs;
+ *     ONLY_UIDS     only those of tasks whose real user is one of these, as the sender's
+ *                   user namespace counts;
+ *     ONLY_COMMS    only those of tasks with one of these names;
+ *     ONLY_CGROUPS  only those of tasks in one of these cgroups or below: descriptors of
+ *                   directories of cgroup v2. All that are given must hold.
  *     reply: RING_SIZE, CHUNK_SIZE, CPUS, MAXACTIVE
  *     errors: EBUSY configured already; ERANGE size or maxactive out of limits;
  *             EINTR killed meanwhile;
  *             ENOMEM; E2BIG all rings together exceed 1/16 of RAM; ESRCH no such
- *             task. A task between its fork and its first run may be taken for its
+ *             task; ENXIO no such CPU; EINVAL no such user, or no name; EBADF a
+ *             descriptor that is no cgroup's, EOPNOTSUPP this kernel has none. A task between its fork and its first run may be taken for its
  *             pid's former owner, and not recorded.
  *   METADATA      FD OFFSET DATA
  *     Stores a piece of the trace's CTF metadata, for whoever reads the rings
@@ -97,7 +104,7 @@
 
 #include <linux/types.h>
 
-#define TRAPLINE_ABI		4
+#define TRAPLINE_ABI		5
 #define TRAPLINE_VERSION	"0.1.0"
 #define TRAPLINE_DEVICE		"trapline"	/* node: /dev/trapline */
 #define TRAPLINE_FAMILY		"trapline"
@@ -114,6 +121,7 @@
 #define TRAPLINE_PROBES_MAX	65533		/* per session: event ids */
 #define TRAPLINE_BATCH_MAX	256		/* probes in one PROBE_ADD */
 #define TRAPLINE_TGIDS_MAX	1024		/* thread groups in one CONFIGURE */
+#define TRAPLINE_ONLY_MAX	64		/* users, names or cgroups in one CONFIGURE */
 #define TRAPLINE_SYMBOL_MAX	512		/* "module:symbol" with its NUL */
 #define TRAPLINE_SITE_BYTES	16
 #define TRAPLINE_PENDING_MAX	64		/* calls listed per probe */
@@ -192,6 +200,10 @@ enum trapline_attr {
 	TRAPLINE_A_MARKED,		/* u32, sessions */
 	TRAPLINE_A_LOST,		/* u32, sessions */
 	TRAPLINE_A_SESSION_NUMBER,	/* u32, as TRAPLINE_S_NUMBER */
+	TRAPLINE_A_ONLY_CPUS,		/* array of u32 */
+	TRAPLINE_A_ONLY_UIDS,		/* array of u32 */
+	TRAPLINE_A_ONLY_COMMS,		/* array of char[16], NULs behind the name */
+	TRAPLINE_A_ONLY_CGROUPS,	/* array of u32, descriptors */
 	__TRAPLINE_A_AFTER_LAST
 };
 

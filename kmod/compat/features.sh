@@ -111,3 +111,13 @@ feature TL_HAVE_FAULT_HANDLER "$@" <<-C
 	#include <linux/kprobes.h>
 	void *tl_f(struct kprobe *kp); void *tl_f(struct kprobe *kp) { return kp->fault_handler; }
 	C
+feature TL_HAVE_CGROUPS "$@" <<-C
+	#include <linux/cgroup.h>
+	bool tl_f(struct cgroup *c);
+	bool tl_f(struct cgroup *c)
+	{
+		bool below = cgroup_is_descendant(c, cgroup_get_from_fd(0));
+		cgroup_put(c);
+		return below;
+	}
+	C

@@ -142,16 +142,15 @@ Measured trapline_cost(trapline_probe_kind kind, int arguments) {
     return result;
 }
 
-// A hit of one that is rejected for what `count`, the third parameter, is: 1 here.
-double filtered_cost(trapline_probe_kind kind) {
+// A hit of one that is rejected, by `config` or by the probe.
+double filtered_cost(trapline_probe_kind kind, const char* probe, SessionConfig config = {}) {
     Session session;
-    SessionConfig config;
     config.ring_size = 4U << 20;
     config.exclude_tgid = 1;
     session.configure(config);
 
     const ProbeSpec spec = [&] {
-        ProbeSpec made = parse_probe("vfs_read if $arg3 > 4KiB");
+        ProbeSpec made = parse_probe(probe);
         made.kind = kind;
         return made;
     }();
@@ -177,6 +176,19 @@ double filtered_cost(trapline_probe_kind kind) {
     }
     session.delete_probe();
     return cost;
+}
+
+// Each of which rejects every hit; the workload is root's, on CPU 0, in the top cgroup.
+std::vector<std::pair<std::string, SessionConfig>> filters() {
+    std::vector<std::pair<std::string, SessionConfig>> all{{"name", {}}, {"CPU", {}}, {"user", {}}};
+    all[0].second.only_comms = {"nobody"};
+    all[1].second.only_cpus = {1};
+    all[2].second.only_uids = {1};
+    run("mkdir -p /tmp/cgroup2; mount -t cgroup2 none /tmp/cgroup2; mkdir /tmp/cgroup2/tl");
+    static const int fd = open("/tmp/cgroup2/tl", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    all.emplace_back("cgroup", SessionConfig{});
+    all.back().second.only_cgroups = {static_cast<std::uint32_t>(fd)};
+    return all;
 }
 
 void put(const std::string& file, const std::string& text, int flags = O_TRUNC) {
@@ -252,10 +264,18 @@ int main() {
 
     const double rejected_floor = floor_of("rejected");
     report.line("floor: an empty kretprobe, given up at once", rejected_floor);
-    report.budget("trapline: entry, filtered by a parameter", filtered_cost(TRAPLINE_ENTRY),
-                  entry_floor, 40);
-    report.budget("trapline: call, filtered by a parameter", filtered_cost(TRAPLINE_CALL),
-                  rejected_floor, 40);
+    // `count`, the third parameter, is 1 here.
+    constexpr const char* by_parameter = "vfs_read if $arg3 > 4KiB";
+    report.budget("trapline: entry, filtered by a parameter",
+                  filtered_cost(TRAPLINE_ENTRY, by_parameter), entry_floor, 40);
+    report.budget("trapline: call, filtered by a parameter",
+                  filtered_cost(TRAPLINE_CALL, by_parameter), rejected_floor, 40);
+    for (const auto& [name, config] : filters()) {
+        report.budget("trapline: entry, filtered by " + name,
+                      filtered_cost(TRAPLINE_ENTRY, "vfs_read", config), entry_floor, 40);
+        report.budget("trapline: call, filtered by " + name,
+                      filtered_cost(TRAPLINE_CALL, "vfs_read", config), rejected_floor, 40);
+    }
 
     report.line("ftrace kprobe event: entry, 3 arguments", ftrace_cost(false));
     report.line("ftrace kprobe events: entry and return", ftrace_cost(true));

@@ -472,6 +472,43 @@ TEST(CodecBuild, ConfigureWithoutWishesSaysNothing) {
     EXPECT_EQ(attributes(m).size(), 1U);
 }
 
+TEST(CodecBuild, ConfigureWithFilters) {
+    SessionConfig config;
+    config.only_cpus = {0, 5};
+    config.only_uids = {1000};
+    config.only_comms = {"dd", "123456789012345"};
+    config.only_cgroups = {7};
+    const Message m = new_request(family, TRAPLINE_C_CONFIGURE, session_fd);
+    put_configure(m.get(), config);
+    const auto found = attributes(m);
+    ASSERT_EQ(found.size(), 5U);
+    EXPECT_EQ(nla_type(found[1]), TRAPLINE_A_ONLY_CPUS);
+    ASSERT_EQ(nla_len(found[1]), 8);
+    EXPECT_EQ(number(found[1]), std::uint64_t{5} << 32);
+    EXPECT_EQ(nla_type(found[2]), TRAPLINE_A_ONLY_UIDS);
+    EXPECT_EQ(number(found[2]), 1000U);
+    EXPECT_EQ(nla_type(found[3]), TRAPLINE_A_ONLY_COMMS);
+    ASSERT_EQ(nla_len(found[3]), 32);
+    EXPECT_EQ(std::memcmp(nla_data(found[3]),
+                          "dd\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                          "123456789012345",
+                          32),
+              0);
+    EXPECT_EQ(nla_type(found[4]), TRAPLINE_A_ONLY_CGROUPS);
+    EXPECT_EQ(number(found[4]), 7U);
+}
+
+TEST(CodecBuild, ConfigureWithTooManyFilters) {
+    SessionConfig config;
+    config.only_comms.assign(TRAPLINE_ONLY_MAX, "a");
+    const Message m = new_request(family, TRAPLINE_C_CONFIGURE, session_fd);
+    EXPECT_NO_THROW(put_configure(m.get(), config));
+    config.only_comms.emplace_back("a");
+    const Message n = new_request(family, TRAPLINE_C_CONFIGURE, session_fd);
+    EXPECT_EQ(error_of([&] { put_configure(n.get(), config); }),
+              "cannot filter for 65 users, names or cgroups: 64 of each at most");
+}
+
 TEST(CodecBuild, ConfigureWithTooManyProcesses) {
     SessionConfig config;
     config.tgids.assign(TRAPLINE_TGIDS_MAX, 1);

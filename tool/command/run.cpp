@@ -49,7 +49,7 @@ void say(std::string_view text) {
 Run::Run(const RunOptions& options, RunPlan plan, std::span<const int> more_signals)
     : options_(options), wanted_(std::move(plan)), signals_(more_signals), watched_(options.pids) {}
 
-SessionConfig Run::session_config() const {
+SessionConfig Run::session_config(const FoundFilter& filter) const {
     SessionConfig config;
     config.ring_size = options_.buffer_size;
     config.maxactive = options_.maxactive;
@@ -60,6 +60,7 @@ SessionConfig Run::session_config() const {
     if (child_ && !options_.all)
         config.tgids.push_back(static_cast<std::uint32_t>(child_->pid()));
     config.follow = !config.tgids.empty();
+    filter.put_into(config);
     return config;
 }
 
@@ -74,6 +75,9 @@ void Run::check_buffer_size() const {
 void Run::prepare() {
     session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
     check_buffer_size();
+    const FoundFilter filter(options_.only, [](std::string_view line) {
+        say(fmt::format("trapline: {}\n", without_controls(line)));
+    });
     KernelBtf types;
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
                         options_.all ? Names::all : Names::distinct, session_->info().clock_hz,
@@ -81,7 +85,7 @@ void Run::prepare() {
     say_notes(plan_.notes);
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, wanted_.stdout_to_stderr, signals_);
-    const SessionGeometry geometry = session_->configure(session_config());
+    const SessionGeometry geometry = session_->configure(session_config(filter));
     cpus_ = geometry.cpus;
     description_.chunk_size = static_cast<std::uint32_t>(geometry.chunk_size);
     describe();

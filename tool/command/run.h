@@ -106,7 +106,7 @@ public:
 
 private:
     void check_buffer_size() const;
-    SessionConfig session_config() const;
+    SessionConfig session_config(const FoundFilter& filter) const;
     void describe();
     bool take_signal(Ending& ending);
     std::uint64_t lost_marks() const;

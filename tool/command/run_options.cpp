@@ -7,9 +7,12 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "util/command_line.h"
+#include "util/cpu_list.h"
 #include "util/error.h"
 #include "util/size.h"
 
@@ -27,6 +30,14 @@ void add_shared_options(po::options_description& options) {
                  "and of a name that several functions have, all of them");
     add("pid,p", po::value<std::vector<std::string>>()->value_name("PID[,PID]"),
         "trace only these processes and their descendants; ends when they have");
+    add("comm", po::value<std::vector<std::string>>()->value_name("NAME"),
+        "trace only tasks of this name; may be given several times, as may the next three");
+    add("cpu", po::value<std::vector<std::string>>()->value_name("LIST"),
+        "trace only these CPUs: 0-2,5");
+    add("uid", po::value<std::vector<std::string>>()->value_name("USER[,USER]"),
+        "trace only tasks of these users: numbers or names");
+    add("cgroup", po::value<std::vector<std::string>>()->value_name("DIR"),
+        "trace only tasks in this cgroup (v2) or below: its directory, or that below the mount");
     add("duration,d", po::value<std::string>()->value_name("SECONDS"), "end after SECONDS");
     add("user", po::value<std::string>()->value_name("NAME"), "run COMMAND as this user");
     add("entry", "trace entries only: arguments, as they come in");
@@ -59,16 +70,51 @@ public:
 
     std::vector<std::uint32_t> pids(const std::vector<std::string>& lists) const {
         std::vector<std::uint32_t> pids;
+        for (const std::string& pid : elements(lists, "--pid", "process ids"))
+            pids.push_back(number(pid, "--pid", 1, pid_max));
+        return pids;
+    }
+
+    // What stands between the commas.
+    std::vector<std::string> elements(const std::vector<std::string>& lists,
+                                      std::string_view option, std::string_view what) const {
+        std::vector<std::string> all;
         for (const std::string& list : lists) {
             std::istringstream stream(list);
-            std::string pid;
+            std::string element;
             if (list.empty() || list.back() == ',')
-                throw UsageError(fmt::format("--pid: '{}' is not a list of process ids", list),
+                throw UsageError(fmt::format("{}: '{}' is not a list of {}", option, list, what),
                                  see_help_);
-            while (std::getline(stream, pid, ','))
-                pids.push_back(number(pid, "--pid", 1, pid_max));
+            while (std::getline(stream, element, ','))
+                all.push_back(element);
         }
-        return pids;
+        return all;
+    }
+
+    std::vector<std::uint32_t> cpus(const std::vector<std::string>& lists) const {
+        std::set<std::uint32_t> cpus;
+        for (const std::string& list : lists) {
+            const auto some = parse_cpu_list(list);
+            if (!some)
+                throw UsageError(
+                    fmt::format("--cpu: '{}' is not a list of CPUs, as in 0-2,5", list), see_help_);
+            cpus.insert(some->begin(), some->end());
+        }
+        return {cpus.begin(), cpus.end()};
+    }
+
+    TaskFilter filter(const RunCommandLine& line) const {
+        TaskFilter only;
+        only.comms = line.values("comm");
+        only.cpus = cpus(line.values("cpu"));
+        only.users = elements(line.values("uid"), "--uid", "users");
+        only.cgroups = line.values("cgroup");
+        for (const auto& [option, given] :
+             {std::pair("--comm", &only.comms), std::pair("--uid", &only.users),
+              std::pair("--cgroup", &only.cgroups)})
+            if (std::find(given->begin(), given->end(), "") != given->end())
+                throw UsageError(fmt::format("{}: the value is empty", option), see_help_);
+        return only;
     }
 
     double duration(const std::string& text) const {
@@ -165,6 +211,7 @@ RunOptions RunCommandLine::run_options() const {
     options.begin = has("begin");
     options.strict = has("strict");
     options.pids = values_of.pids(values("pid"));
+    options.only = values_of.filter(*this);
     if (has("duration"))
         options.duration = values_of.duration(value("duration"));
     options.user = value("user");

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/task_filter.h"
 #include "spec/probe_spec.h"
 
 namespace trapline {
@@ -19,6 +20,7 @@ struct RunOptions {
     std::vector<std::string> command; // behind --; empty: none
     bool all = false;                 // everybody's calls, not only COMMAND's
     std::vector<std::uint32_t> pids;  // these and their descendants
+    TaskFilter only;                  // and of these what fulfils this
     std::optional<double> duration;   // seconds
     std::string user;                 // COMMAND runs as; empty: as we do
     bool begin = false;               // record entries too, as they happen

@@ -21,16 +21,23 @@ namespace trapline {
 namespace {
 
 // Attribute names as trapline.h has them, for whoever has to find out who was wrong.
-constexpr auto main_names = std::to_array<std::string_view>(
-    {"UNSPEC",       "PAD",           "FD",          "ABI",          "VERSION",
-     "CPUS",         "RING_MIN",      "RING_MAX",    "RING_DEFAULT", "RING_SIZE",
-     "CHUNK_SIZE",   "RECORD_MAX",    "INSNS_MAX",   "MAXACTIVE",    "MAXACTIVE_MAX",
-     "CLOCK_NAME",   "CLOCK_HZ",      "TGIDS",       "TGID",         "FOLLOW",
-     "EXCLUDE_TGID", "OFFSET",        "DATA",        "PROBES",       "PROBE",
-     "VERDICTS",     "VERDICT",       "EVENT_ID",    "TICKS",        "MONOTONIC",
-     "REALTIME",     "PENDING",       "ADDRESS",     "BYTES_BEFORE", "BYTES_NOW",
-     "SESSION",      "OVERWRITE",     "WAKE_CHUNKS", "TEXT",         "MARKED",
-     "LOST",         "SESSION_NUMBER"});
+constexpr auto main_names =
+    std::to_array<std::string_view>({"UNSPEC",       "PAD",         "FD",
+                                     "ABI",          "VERSION",     "CPUS",
+                                     "RING_MIN",     "RING_MAX",    "RING_DEFAULT",
+                                     "RING_SIZE",    "CHUNK_SIZE",  "RECORD_MAX",
+                                     "INSNS_MAX",    "MAXACTIVE",   "MAXACTIVE_MAX",
+                                     "CLOCK_NAME",   "CLOCK_HZ",    "TGIDS",
+                                     "TGID",         "FOLLOW",      "EXCLUDE_TGID",
+                                     "OFFSET",       "DATA",        "PROBES",
+                                     "PROBE",        "VERDICTS",    "VERDICT",
+                                     "EVENT_ID",     "TICKS",       "MONOTONIC",
+                                     "REALTIME",     "PENDING",     "ADDRESS",
+                                     "BYTES_BEFORE", "BYTES_NOW",   "SESSION",
+                                     "OVERWRITE",    "WAKE_CHUNKS", "TEXT",
+                                     "MARKED",       "LOST",        "SESSION_NUMBER",
+                                     "ONLY_CPUS",    "ONLY_UIDS",   "ONLY_COMMS",
+                                     "ONLY_CGROUPS"});
 static_assert(main_names.size() == TRAPLINE_A_MAX + 1);
 
 constexpr auto probe_names = std::to_array<std::string_view>(
@@ -196,6 +203,40 @@ nlattr* begin_nest(nl_msg* message, int type) {
     return nla_nest_start(message, NLA_F_NESTED | type);
 }
 
+// Names, each with NULs behind it up to what a task's takes.
+std::string comm_array(const std::vector<std::string>& names) {
+    std::string array;
+    for (const std::string& name : names) {
+        array += name.substr(0, TL_COMM_SIZE - 1);
+        array.resize((array.size() / TL_COMM_SIZE + 1) * TL_COMM_SIZE);
+    }
+    return array;
+}
+
+void put_only(nl_msg* message, int type, const void* data, std::size_t bytes) {
+    if (bytes != 0)
+        must_fit(nla_put(message, type, static_cast<int>(bytes), data), "a filter");
+}
+
+void put_only(nl_msg* message, int type, const std::vector<std::uint32_t>& numbers) {
+    put_only(message, type, numbers.data(), numbers.size() * sizeof(numbers.front()));
+}
+
+void put_only(nl_msg* message, const SessionConfig& config) {
+    for (const std::size_t count :
+         {config.only_uids.size(), config.only_comms.size(), config.only_cgroups.size()})
+        if (count > TRAPLINE_ONLY_MAX)
+            throw Error(fmt::format("cannot filter for {} users, names or cgroups: {} of each at "
+                                    "most",
+                                    count, TRAPLINE_ONLY_MAX),
+                        "name fewer");
+    put_only(message, TRAPLINE_A_ONLY_CPUS, config.only_cpus);
+    put_only(message, TRAPLINE_A_ONLY_UIDS, config.only_uids);
+    const std::string comms = comm_array(config.only_comms);
+    put_only(message, TRAPLINE_A_ONLY_COMMS, comms.data(), comms.size());
+    put_only(message, TRAPLINE_A_ONLY_CGROUPS, config.only_cgroups);
+}
+
 int put_program(nl_msg* message, int type, const std::vector<tl_insn>& program) {
     if (program.empty())
         return 0;
@@ -278,6 +319,7 @@ void put_configure(nl_msg* message, const SessionConfig& config) {
         must_fit(nla_put_flag(message, TRAPLINE_A_OVERWRITE), "a flag");
     if (config.wake_chunks)
         must_fit(nla_put_flag(message, TRAPLINE_A_WAKE_CHUNKS), "a flag");
+    put_only(message, config);
 }
 
 void put_metadata(nl_msg* message, std::uint64_t offset, std::string_view piece) {

@@ -34,6 +34,12 @@ struct SessionConfig {
     std::vector<std::uint32_t> tgids; // record only these thread groups; none: all
     bool follow = false;              // and their descendants
     std::optional<std::uint32_t> exclude_tgid;
+    // Only hits on these CPUs, and of tasks with these users, names and cgroups (descriptors of
+    // their directories); none: all.
+    std::vector<std::uint32_t> only_cpus;
+    std::vector<std::uint32_t> only_uids;
+    std::vector<std::string> only_comms; // of 15 bytes at most
+    std::vector<std::uint32_t> only_cgroups;
     bool overwrite = false;   // a flight recorder: the oldest chunk gives way to the newest
     bool wake_chunks = false; // poll() says POLLIN only when a chunk is finished
 };

@@ -110,7 +110,9 @@ Message Session::request(trapline_command command, std::size_t size) const {
 
 SessionGeometry Session::configure(const SessionConfig& config) {
     constexpr std::size_t per_tgid = 8;
-    Message message = request(TRAPLINE_C_CONFIGURE, 4096 + config.tgids.size() * per_tgid);
+    Message message = request(TRAPLINE_C_CONFIGURE,
+                              8192 + config.tgids.size() * per_tgid +
+                                  config.only_cpus.size() * sizeof(config.only_cpus.front()));
     put_configure(message.get(), config);
     geometry_ =
         parse_geometry(channel_.request(std::move(message), "configure the session").header());

@@ -63,7 +63,7 @@ _trapline()
         *:FILE | *:LOG) _filedir ;;
         *:DIR) _filedir -d ;;
         *:PID*) _pids ;;
-        --user:*) COMPREPLY=($(compgen -u -- "$cur")) ;;
+        --user:* | --uid:*) COMPREPLY=($(compgen -u -- "$cur")) ;;
         *:PROBE) __trapline_probes "$tool" kinds ;;
         *:TRIGGER)
             COMPREPLY=($(compgen -W 'SIGINT SIGUSR1 failure' -- "$cur"))

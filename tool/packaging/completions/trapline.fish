@@ -71,7 +71,7 @@ function __trapline_complete
             __fish_complete_directories $current
         case '*:PID*'
             __fish_complete_pids
-        case '--user:*'
+        case '--user:*' '--uid:*'
             __fish_complete_users
         case '*:PROBE'
             __trapline_probes $tool "$current" kinds
