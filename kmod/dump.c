@@ -231,6 +231,7 @@ static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool 
 	bool configured = READ_ONCE(session->rings);
 	u64 size = configured ? session->geometry.size : 0;
 	u64 silenced = READ_ONCE(session->silenced);
+	u32 ended = READ_ONCE(session->ended);
 
 	if (!nest)
 		return -EMSGSIZE;
@@ -245,6 +246,7 @@ static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool 
 	    nla_put_u64_64bit(skb, TRAPLINE_S_LOST, lost, TRAPLINE_S_PAD) ||
 	    (own && nla_put_flag(skb, TRAPLINE_S_OWN)) ||
 	    nla_put_u32(skb, TRAPLINE_S_NUMBER, session->number) ||
+	    (ended && nla_put_u32(skb, TRAPLINE_S_ENDED, ended)) ||
 	    (silenced &&
 	     nla_put_u64_64bit(skb, TRAPLINE_S_SILENCED, silenced, TRAPLINE_S_PAD)) ||
 	    (configured && session->geometry.overwrite &&

@@ -8,17 +8,19 @@
  *
  * There is a general handler for each kind of probe, one before it for conditions that are
  * a single comparison (shared/guard.h), one before all for filters by CPU, user, name or
- * cgroup, and fast ones for what is common: no trigger, registers for fields, the TSC for a clock, a task that allowed
- * preemption, room in the chunk, a task already named. A fast handler that finds
- * anything else undoes nothing, for it has done nothing, and jumps to the general
+ * cgroup, and fast ones for what is common: no trigger and no limit, registers for fields,
+ * the TSC for a clock, a task that allowed preemption, room in the chunk, a task already
+ * named. A fast handler that finds anything else undoes nothing, for it has done nothing, and jumps to the general
  * one. It calls no function, so it saves no registers. There are none where machine.h has
  * no TL_FAST_HANDLERS.
  */
 #include <linux/hardirq.h>
+#include <linux/math64.h>
 #include <linux/sched.h>
 #include "handler.h"
 #include "machine.h"
 #include "session.h"
+#include "shared/rate.h"
 
 /*
  * preempt_count() in a handler whose trap was hit in a task that allowed
@@ -185,6 +187,63 @@ static __always_inline bool tl_hit(struct tl_probe *probe, struct tl_counts **co
 	return false;
 }
 
+/* Ends the run, unless something has. */
+static void tl_end(struct tl_session *session, enum trapline_ended why)
+{
+	cmpxchg(&session->ended, TRAPLINE_ENDED_NOT, why);
+	WRITE_ONCE(session->active, false);
+	/* Pairs with the acquire in tl_session_events(): the run has ended, then it is told. */
+	smp_store_release(&session->triggered, true);
+}
+NOKPROBE_SYMBOL(tl_end);
+
+/* Whether there is one more in the second that @now is in. */
+static bool tl_rate_allows(struct tl_probe *probe, u64 now)
+{
+	const struct tl_session *session = probe->session;
+	s64 ticks = now - session->begun.ticks;
+	u32 second = ticks > 0 ? div64_u64(ticks, session->geometry.clock_hz) : 0;
+	s64 state = atomic64_read(&probe->rate);
+	u64 next;
+
+	do {
+		next = tl_rate_take(state, second, probe->max_rate);
+		if (!next)
+			return false;
+	} while (!atomic64_try_cmpxchg(&probe->rate, &state, next));
+	return true;
+}
+NOKPROBE_SYMBOL(tl_rate_allows);
+
+/*
+ * Whether a hit at @now that has passed all else may become a record; if so tl_settle() is
+ * told whether it has.
+ */
+static __always_inline bool tl_allowed(struct tl_probe *probe, u64 now)
+{
+	struct tl_session *session = probe->session;
+
+	if (probe->max_rate && !tl_rate_allows(probe, now))
+		return false;
+	if (likely(!session->limit))
+		return true;
+	if ((u64)atomic64_inc_return(&session->admitted) <= session->limit)
+		return true;
+	atomic64_dec(&session->admitted);
+	return false;
+}
+
+/* The run ends with its last record, not with who was admitted last: he may find no room. */
+static __always_inline void tl_settle(struct tl_session *session, bool recorded)
+{
+	if (likely(!session->limit))
+		return;
+	if (!recorded)
+		atomic64_dec(&session->admitted);
+	else if ((u64)atomic64_inc_return(&session->taken) == session->limit)
+		tl_end(session, TRAPLINE_ENDED_LIMIT);
+}
+
 /*
  * What a probe with a trigger does when its programs have let a hit pass, and its
  * record, if there was room for it, is published.
@@ -196,9 +255,9 @@ static __always_inline void tl_passed(const struct tl_probe *probe)
 	if (likely(probe->trigger == TRAPLINE_TRIGGER_NONE))
 		return;
 	if (probe->trigger == TRAPLINE_TRIGGER_STOP)
-		WRITE_ONCE(session->active, false);
-	/* Pairs with the acquire in tl_session_events(): the run has ended, then it is told. */
-	smp_store_release(&session->triggered, true);
+		tl_end(session, TRAPLINE_ENDED_TRIGGER);
+	else
+		smp_store_release(&session->triggered, true);	/* as tl_end() */
 }
 
 /* A hit of a probe without a second half. @kp: NULL in return handlers. */
@@ -217,12 +276,15 @@ static __always_inline void tl_hit_general(struct tl_probe *probe, const struct 
 	size = tl_program_run(program, regs, NULL, tl_user_context(kp), ring->scratch);
 	if (size < 0) {
 		counts->filtered++;
+	} else if (!tl_allowed(probe, now)) {
+		counts->limited++;
 	} else {
 		at = tl_record_begin(probe, counts, &ring->writer, tl_context(kp, regs), now, size);
 		if (at) {
 			memcpy(at, ring->scratch, size);
 			tl_record_end(counts, &ring->writer, at + size);
 		}
+		tl_settle(probe->session, at);
 		tl_passed(probe);
 	}
 	tl_ring_leave(&ring->writer);
@@ -505,6 +567,8 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 				  ring->scratch);
 	if (ret_size < 0) {
 		counts->filtered++;
+	} else if (!tl_allowed(probe, now)) {
+		counts->limited++;
 	} else {
 		size = entry_size + 8 + ret_size;
 		at = tl_record_begin(probe, counts, &ring->writer, tl_context(NULL, regs), now,
@@ -513,6 +577,7 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 			tl_put_call(at, call, entry_size, now, ring->scratch, ret_size);
 			tl_record_end(counts, &ring->writer, at + size);
 		}
+		tl_settle(session, at);
 		tl_passed(probe);
 	}
 	tl_ring_leave(&ring->writer);
@@ -597,29 +662,36 @@ static notrace int tl_call_return_parts(struct kretprobe_instance *ri, struct pt
 }
 NOKPROBE_SYMBOL(tl_call_return_parts);
 
+/* What the fast handlers leave out: the TSC, no trigger, no limit. */
+static bool tl_probe_plain(const struct tl_probe *probe)
+{
+	return probe->session->tsc && !probe->trigger && !probe->max_rate &&
+	       !probe->session->limit;
+}
+
 static kprobe_pre_handler_t tl_wanted_entry(const struct tl_probe *probe)
 {
 	if (probe->entry.guarded)
 		return tl_entry_guarded;
-	if (!probe->session->tsc || probe->trigger || probe->entry.shape == TL_SHAPE_PROGRAM)
+	if (!tl_probe_plain(probe) || probe->entry.shape == TL_SHAPE_PROGRAM)
 		return tl_entry_general;
 	if (probe->entry.shape == TL_SHAPE_PARTS)
 		return tl_entry_parts;
 	return probe->entry.shape == TL_SHAPE_ARGS ? tl_entry_args : tl_entry_words;
 }
 
-/* Arguments in registers, one value out, the TSC, no trigger. */
+/* Arguments in registers, one value out. */
 static bool tl_call_common(const struct tl_probe *probe)
 {
-	return probe->session->tsc && !probe->trigger && probe->entry.shape == TL_SHAPE_ARGS &&
+	return tl_probe_plain(probe) && probe->entry.shape == TL_SHAPE_ARGS &&
 	       probe->ret.shape == TL_SHAPE_WORDS && probe->ret.words_count == 1 &&
 	       probe->ret.words[0] == TL_RETVAL_WORD;
 }
 
-/* Registers alone, the TSC, no trigger: what types make of a call. */
+/* Registers alone: what types make of a call. */
 static bool tl_call_parts(const struct tl_probe *probe)
 {
-	return probe->session->tsc && !probe->trigger && probe->entry.shape != TL_SHAPE_PROGRAM &&
+	return tl_probe_plain(probe) && probe->entry.shape != TL_SHAPE_PROGRAM &&
 	       probe->ret.shape != TL_SHAPE_PROGRAM;
 }
 

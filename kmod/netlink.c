@@ -40,6 +40,7 @@ static const struct nla_policy tl_policy[TRAPLINE_A_MAX + 1] = {
 	[TRAPLINE_A_ONLY_UIDS] = { .type = NLA_BINARY, .len = TRAPLINE_ONLY_MAX * sizeof(u32) },
 	[TRAPLINE_A_ONLY_COMMS] = { .type = NLA_BINARY, .len = TRAPLINE_ONLY_MAX * TL_COMM_SIZE },
 	[TRAPLINE_A_ONLY_CGROUPS] = { .type = NLA_BINARY, .len = TRAPLINE_ONLY_MAX * sizeof(u32) },
+	[TRAPLINE_A_LIMIT] = { .type = NLA_U64 },
 };
 
 static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
@@ -53,6 +54,7 @@ static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
 	[TRAPLINE_P_RETURN_PROGRAM] = { .type = NLA_BINARY, .len = TL_INSNS_MAX * sizeof(struct tl_insn) },
 	[TRAPLINE_P_TRIGGER] = NLA_POLICY_MAX(NLA_U8, TRAPLINE_TRIGGERS - 1),
 	[TRAPLINE_P_LABEL] = { .type = NLA_BINARY, .len = TRAPLINE_LABEL_MAX },
+	[TRAPLINE_P_MAX_RATE] = { .type = NLA_U32 },
 };
 
 /* The session that the request names, and its @file held. */
@@ -304,6 +306,8 @@ static int tl_config_parse(struct tl_session_config *config, struct genl_info *i
 	}
 	config->overwrite = nla_get_flag(attrs[TRAPLINE_A_OVERWRITE]);
 	config->wake_chunks = nla_get_flag(attrs[TRAPLINE_A_WAKE_CHUNKS]);
+	if (attrs[TRAPLINE_A_LIMIT])
+		config->limit = nla_get_u64(attrs[TRAPLINE_A_LIMIT]);
 	config->follow = nla_get_flag(attrs[TRAPLINE_A_FOLLOW]);
 	if (config->follow && !attrs[TRAPLINE_A_TGIDS]) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attrs[TRAPLINE_A_FOLLOW],
@@ -411,6 +415,8 @@ static int tl_request_parse(struct tl_probe_request *request, struct nlattr **at
 	}
 	if (attrs[TRAPLINE_P_TRIGGER])
 		request->trigger = nla_get_u8(attrs[TRAPLINE_P_TRIGGER]);
+	if (attrs[TRAPLINE_P_MAX_RATE])
+		request->max_rate = nla_get_u32(attrs[TRAPLINE_P_MAX_RATE]);
 	if (attrs[TRAPLINE_P_ADDRESS])
 		request->address = nla_get_u64(attrs[TRAPLINE_P_ADDRESS]);
 	if (attrs[TRAPLINE_P_OFFSET])

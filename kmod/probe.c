@@ -262,6 +262,7 @@ struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_prob
 	probe->address = request->address;
 	probe->offset = request->offset;
 	probe->maxactive = request->maxactive;
+	probe->max_rate = request->max_rate;
 	probe->symbol = kstrdup(request->symbol ?: "", GFP_KERNEL_ACCOUNT);
 	probe->counts = __alloc_percpu_gfp(sizeof(struct tl_counts), sizeof(u64),
 					   GFP_KERNEL_ACCOUNT);
@@ -365,6 +366,7 @@ void tl_probe_begin(struct tl_probe *probe)
 {
 	probe->missed_recursion = READ_ONCE(tl_probe_kprobe(probe)->nmissed);
 	probe->missed_maxactive = tl_probe_maxactive_misses(probe);
+	atomic64_set(&probe->rate, 0);
 }
 
 void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *sum)
@@ -385,6 +387,7 @@ void tl_probe_counters(const struct tl_probe *probe, struct trapline_counters *s
 		sum->returned += READ_ONCE(counts->returned);
 		sum->late += READ_ONCE(counts->late);
 		sum->stale += READ_ONCE(counts->stale);
+		sum->limited += READ_ONCE(counts->limited);
 	}
 	sum->missed_recursion = tl_probe_kprobe((struct tl_probe *)probe)->nmissed -
 				probe->missed_recursion;

@@ -3,6 +3,7 @@
 #ifndef TL_PROBE_H
 #define TL_PROBE_H
 
+#include <linux/atomic.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include "program.h"
@@ -26,6 +27,7 @@ struct tl_counts {
 	u64 returned;
 	u64 late;
 	u64 stale;
+	u64 limited;
 };
 
 /* What a call probe keeps of a call until its return, in the kernel's instance. */
@@ -57,6 +59,8 @@ struct tl_probe {
 	u16 id;
 	u8 kind;			/* enum trapline_probe_kind */
 	u8 trigger;			/* enum trapline_trigger */
+	u32 max_rate;			/* records in a second; 0: no limit */
+	atomic64_t rate;		/* see shared/rate.h */
 
 	bool planted;
 	u32 maxactive;
@@ -82,6 +86,7 @@ struct tl_probe_request {
 	u64 address;			/* 0: by symbol */
 	u64 offset;
 	u32 maxactive;
+	u32 max_rate;
 	const char *symbol;		/* may be NULL if there is an address */
 	const void *entry;
 	u32 entry_bytes;

@@ -326,6 +326,7 @@ int tl_session_configure(struct tl_session *session, const struct tl_session_con
 		goto fail;
 	}
 	session->maxactive = config->maxactive;
+	session->limit = config->limit;
 	return 0;
 fail:
 	tl_filter_destroy(&session->filter);
@@ -433,6 +434,9 @@ struct tl_instant tl_session_start(struct tl_session *session)
 	session->generation++;
 	now = tl_clock_instant(session->tsc);
 	session->begun = now;
+	atomic64_set(&session->admitted, 0);
+	atomic64_set(&session->taken, 0);
+	WRITE_ONCE(session->ended, TRAPLINE_ENDED_NOT);
 	WRITE_ONCE(session->dumped, false);
 	WRITE_ONCE(session->silenced, 0);
 	WRITE_ONCE(session->unprinted, false);

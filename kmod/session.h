@@ -3,8 +3,8 @@
  * session.h - one open file of the device and all that belongs to it
  *
  * A session begins bare; tl_session_configure() gives it rings. Its mutex guards
- * everything but what handlers read or write: active, triggered, generation, filter,
- * rings and clock, which are set before the first probe is planted, or are single words.
+ * everything but what handlers read or write: active, triggered, ended, generation, filter,
+ * limit, rings and clock, which are set before the first probe is planted, or are single words.
  */
 #ifndef TL_SESSION_H
 #define TL_SESSION_H
@@ -29,7 +29,11 @@ struct tl_session {
 	u32 generation;			/* START counts it up */
 	struct tl_ring __percpu *rings;	/* NULL: not configured */
 	struct tl_filter filter;
+	u64 limit;			/* records of a run; 0: none */
 
+	atomic64_t admitted;		/* of this run's: records, and what may become one */
+	atomic64_t taken;		/* records */
+	int ended;			/* of this run: enum trapline_ended */
 	bool triggered;			/* handlers set it: a trigger was hit */
 	bool started;			/* by START, until STOP */
 	bool dumped;			/* a crash has ended the run: see console.c */
@@ -66,6 +70,7 @@ struct tl_session {
 struct tl_session_config {
 	u64 ring_size;			/* bytes; a valid one */
 	u32 maxactive;
+	u64 limit;			/* records of a run; 0: none */
 	bool restricted;		/* only the thread groups below */
 	bool follow;
 	bool overwrite;

@@ -20,6 +20,7 @@
  *            CLOCK_NAME, CLOCK_HZ
  *   CONFIGURE     FD [RING_SIZE] [MAXACTIVE] [TGIDS] [FOLLOW] [EXCLUDE_TGID]
  *                 [OVERWRITE] [WAKE_CHUNKS] [ONLY_CPUS] [ONLY_UIDS] [ONLY_COMMS] [ONLY_CGROUPS]
+ *                 [LIMIT]
  *     Once per session, before anything else but INFO. Allocates the rings.
  *     RING_SIZE     bytes per possible CPU, a power of two (default 1 MiB);
  *     MAXACTIVE     calls that a return or call probe can have inside at once;
@@ -35,7 +36,9 @@
  *                   user namespace counts;
  *     ONLY_COMMS    only those of tasks with one of these names;
  *     ONLY_CGROUPS  only those of tasks in one of these cgroups or below: descriptors of
- *                   directories of cgroup v2. All that are given must hold.
+ *                   directories of cgroup v2. All that are given must hold;
+ *     LIMIT         a run ends once this many hits were recorded: those after it are not, and
+ *                   of those on other CPUs meanwhile some may be counted as limited.
  *     reply: RING_SIZE, CHUNK_SIZE, CPUS, MAXACTIVE
  *     errors: EBUSY configured already; ERANGE size or maxactive out of limits;
  *             EINTR killed meanwhile;
@@ -50,10 +53,14 @@
  *     PROBES: nest of TRAPLINE_A_PROBE, each a nest of trapline_probe_attr:
  *       KIND, EVENT_ID, and SYMBOL [OFFSET] or ADDRESS [SYMBOL] [OFFSET];
  *       [MAXACTIVE] [ENTRY_PROGRAM] [RETURN_PROGRAM] [TRIGGER] [LABEL]
+ *       [MAX_RATE]
  *     TRIGGER       a hit of this probe that passes its programs is announced, or ends the
  *                   run too: see enum trapline_trigger;
  *     LABEL         bytes that a dump at a crash gives back, so that who finds it in the
  *                   kernel's log can read the event's records: see console.h.
+ *     MAX_RATE      of each second since START, record this many hits at most, of all CPUs
+ *                   together: the first that pass the filters and programs. Others are counted as
+ *                   limited.
  *     Event ids are the sender's choice, 1 to 65533, never used twice in a
  *     session. Planting stops after some 50 ms; the probes without a verdict
  *     were not looked at and must be sent again.
@@ -94,7 +101,8 @@
  *     errors: EINVAL TEXT is empty or has a NUL in it; E2BIG it is too long
  *
  * poll() on FD: POLLIN when there is something to read (never with OVERWRITE), POLLPRI
- * when a probe with a TRIGGER was hit and no SYNC or STOP came since, or it ended the run.
+ * when a probe with a TRIGGER was hit and no SYNC or STOP came since, or when the run ended
+ * before STOP (SESSION_LIST tells of what: ENDED).
  *
  * Anything that old users must not misread raises TRAPLINE_ABI; module and tool
  * refuse to work together unless theirs are equal.
@@ -204,6 +212,7 @@ enum trapline_attr {
 	TRAPLINE_A_ONLY_UIDS,		/* array of u32 */
 	TRAPLINE_A_ONLY_COMMS,		/* array of char[16], NULs behind the name */
 	TRAPLINE_A_ONLY_CGROUPS,	/* array of u32, descriptors */
+	TRAPLINE_A_LIMIT,		/* u64, records; 0: none */
 	__TRAPLINE_A_AFTER_LAST
 };
 
@@ -228,6 +237,7 @@ enum trapline_probe_attr {
 	TRAPLINE_P_TRIGGER,		/* u8, trapline_trigger */
 	TRAPLINE_P_TECHNIQUE,		/* u8, trapline_technique */
 	TRAPLINE_P_LABEL,		/* binary, TRAPLINE_LABEL_MAX bytes at most */
+	TRAPLINE_P_MAX_RATE,		/* u32, records in a second; 0: no limit */
 	__TRAPLINE_P_AFTER_LAST
 };
 
@@ -248,6 +258,7 @@ enum trapline_session_attr {
 	TRAPLINE_S_OVERWRITE,		/* flag: a flight recorder */
 	TRAPLINE_S_NUMBER,		/* u32, from 1; none is used twice while the module is loaded */
 	TRAPLINE_S_SILENCED,		/* u64, ns of CLOCK_MONOTONIC: a crash's dump ended the run then */
+	TRAPLINE_S_ENDED,		/* u32, trapline_ended: of the run, if it isn't going on */
 	__TRAPLINE_S_AFTER_LAST
 };
 
@@ -281,11 +292,19 @@ enum trapline_trigger {
 	TRAPLINE_TRIGGERS
 };
 
+/* What ended a run before STOP. */
+enum trapline_ended {
+	TRAPLINE_ENDED_NOT,
+	TRAPLINE_ENDED_TRIGGER,
+	TRAPLINE_ENDED_LIMIT,		/* LIMIT hits were recorded */
+	TRAPLINE_ENDS
+};
+
 /*
  * What became of a probe's hits since it was added, summed over the CPUs. Each term
  * is counted where it happens, none derived from another:
  *
- *   hits = recorded + filtered + lost_full + lost_nested + lost_too_big
+ *   hits = recorded + filtered + limited + lost_full + lost_nested + lost_too_big
  *          + (entered - returned)			(the last for call probes)
  *
  * entered counts the calls that passed the entry's filters, returned those whose
@@ -307,6 +326,7 @@ struct trapline_counters {
 	__u64 stale;		/* returns of calls from before this START */
 	__u64 missed_recursion;	/* kernel: hit inside another probe's handler */
 	__u64 missed_maxactive;	/* kernel: more than maxactive calls inside */
+	__u64 limited;		/* beyond MAX_RATE or LIMIT */
 };
 
 /* A call that has not returned, found on the stack of a sleeping task. */

@@ -535,8 +535,9 @@ void Traced::expect_exact(bool missed, std::uint64_t marks_lost) {
         SCOPED_TRACE(fmt::format("probe {} on {}", report.event_id, report.symbol));
         const trapline_counters& counts = report.counters;
         const std::uint64_t pending = counts.entered - counts.returned;
-        EXPECT_EQ(counts.hits, counts.recorded + counts.filtered + counts.lost_full +
-                                   counts.lost_nested + counts.lost_too_big + pending);
+        EXPECT_EQ(counts.hits, counts.recorded + counts.filtered + counts.limited +
+                                   counts.lost_full + counts.lost_nested + counts.lost_too_big +
+                                   pending);
         if (report.kind != TRAPLINE_CALL) {
             EXPECT_EQ(counts.entered, 0U);
             EXPECT_EQ(counts.returned, 0U);

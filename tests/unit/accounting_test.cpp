@@ -61,6 +61,23 @@ TEST(Accounting, SeveralProbesAreAlignedAndSummed) {
               "total                        1234567990  1234567980         4        3       3\n");
 }
 
+TEST(Accounting, WhatWasLimitedHasAColumnAndALine) {
+    trapline_counters call = counters(100, 60);
+    call.filtered = 5;
+    call.limited = 30;
+    call.entered = 95;
+    call.returned = 90;
+    const std::vector<ProbeAccount> probes{account("f", TRAPLINE_CALL, call),
+                                           account("g", TRAPLINE_ENTRY, counters(7, 7))};
+    EXPECT_EQ(accounting_text(probes),
+              "probe  kind   hits  recorded  filtered  limited  dropped  inside\n"
+              "f      call    100        60         5       30        0       5\n"
+              "g      entry     7         7         0        0        0       -\n"
+              "total          107        67         5       30        0       5\n"
+              "f: 30 limited: beyond --max-rate, or at the end that --limit made\n"
+              "f: 5 calls still inside at the stop; none found on a sleeping task's stack\n");
+}
+
 TEST(Accounting, NothingToSayNothingSaid) {
     EXPECT_EQ(accounting_text({}), "");
     EXPECT_EQ(notes(account("f", TRAPLINE_CALL, counters(0, 0))), "");

@@ -126,6 +126,7 @@ Message session_answer() {
         add<std::uint64_t>(m.get(), TRAPLINE_S_LOST, 5);
         add<std::uint32_t>(m.get(), TRAPLINE_S_NUMBER, 77);
         add<std::uint64_t>(m.get(), TRAPLINE_S_SILENCED, 12'345'678'901);
+        add<std::uint32_t>(m.get(), TRAPLINE_S_ENDED, TRAPLINE_ENDED_LIMIT);
     });
     return m;
 }
@@ -306,6 +307,7 @@ TEST(CodecParse, ClockGeometrySession) {
     EXPECT_EQ(session.recorded, 1ULL << 40);
     EXPECT_EQ(session.lost, 5U);
     EXPECT_EQ(session.silenced_ns, 12'345'678'901U);
+    EXPECT_EQ(session.ended, TRAPLINE_ENDED_LIMIT);
 }
 
 TEST(CodecParse, Site) {
@@ -496,6 +498,17 @@ TEST(CodecBuild, ConfigureWithFilters) {
               0);
     EXPECT_EQ(nla_type(found[4]), TRAPLINE_A_ONLY_CGROUPS);
     EXPECT_EQ(number(found[4]), 7U);
+}
+
+TEST(CodecBuild, Limits) {
+    SessionConfig config;
+    config.limit = 1ULL << 40;
+    const Message m = new_request(family, TRAPLINE_C_CONFIGURE, session_fd);
+    put_configure(m.get(), config);
+    const auto found = attributes(m);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(nla_type(found[1]), TRAPLINE_A_LIMIT);
+    EXPECT_EQ(number(found[1]), 1ULL << 40);
 }
 
 TEST(CodecBuild, ConfigureWithTooManyFilters) {

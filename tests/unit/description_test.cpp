@@ -52,7 +52,7 @@ TraceDescription full_description() {
     ProbeTotals probe;
     probe.id = 7;
     probe.gone = true;
-    probe.counters = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ~0ULL};
+    probe.counters = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ~0ULL};
     trapline_pending call{.tid = 5, .tgid = 4, .age = 1ULL << 60, .comm = {}};
     std::strcpy(call.comm, "fifteen_letters");
     probe.pending = {call};
@@ -362,6 +362,7 @@ TEST(Description, WhatIsMissingIsNamed) {
                         "events[0].return[4].form\n"
                         "events[0].return[5].form\n"
                         "events[0].named\n"
+                        "totals.probes[0].counters.limited\n"
                         "totals\n");
 }
 

@@ -73,6 +73,22 @@ TEST(SessionTables, ShowSessionsAndProbes) {
         "once (raise with --maxactive)\n");
 }
 
+TEST(SessionTables, WhatWasLimited) {
+    SessionState state = traced();
+    state.probes.erase(state.probes.begin());
+    state.probes.front().counters.hits = 9;
+    state.probes.front().counters.limited = 7;
+    const std::string text = session_tables(std::vector{state});
+    EXPECT_EQ(
+        text.substr(text.find("\n\n") + 2),
+        "session  probe                     kind   technique  hits  recorded  filtered  limited  "
+        "dropped  inside  missed\n"
+        "7        ext4:ext4_sync_file+0x1c  entry  jump          9         2         0        7  "
+        "      0       -       0\n"
+        "session 7, ext4:ext4_sync_file+0x1c: 7 limited: beyond --max-rate, or at the end "
+        "that --limit made\n");
+}
+
 // It is still started, but nothing comes any more: that isn't for lack of hits.
 TEST(SessionTables, ACrashHasSilencedIt) {
     SessionState state = traced();

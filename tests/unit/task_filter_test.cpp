@@ -70,5 +70,15 @@ TEST(TaskFilter, WhatIsNoList) {
         EXPECT_THROW(options_of({"vfs_read", option}), UsageError) << option;
 }
 
+TEST(Limits, OfEventsAndOfTheirRate) {
+    EXPECT_EQ(options_of({"vfs_read"}).limit, 0U);
+    EXPECT_EQ(options_of({"vfs_read", "--limit", "5"}).limit, 5U);
+    EXPECT_EQ(options_of({"vfs_read", "--max-rate", "100"}).max_rate, 100U);
+    EXPECT_EQ(options_of({"vfs_read", "--max-rate", "100/s"}).max_rate, 100U);
+    for (const std::string option : {"--limit=0", "--limit=-1", "--limit=x", "--max-rate=0",
+                                     "--max-rate=/s", "--max-rate=5/m", "--max-rate=1.5"})
+        EXPECT_THROW(options_of({"vfs_read", option}), UsageError) << option;
+}
+
 } // namespace
 } // namespace trapline

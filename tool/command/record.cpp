@@ -91,7 +91,9 @@ protected:
     virtual bool wanted(const Ending&) const { return true; } // is the rest to be written?
     virtual std::vector<RingTotals> totals() = 0;
 
-    bool until_hit();
+    bool run_ended(Ending& ending);
+    // Whether something may end the run in the module, or announce itself.
+    bool may_end() const { return !options_.triggers.empty() || options_.run.limit != 0; }
     std::uint64_t size_limit() const; // of streams and the first metadata; 0: none
     void create();
 
@@ -120,19 +122,18 @@ std::uint64_t Record::size_limit() const {
     return options_.max_size > growth_ ? options_.max_size - growth_ : 1;
 }
 
-// Whether a probe of --until was hit: the module has stopped recording then.
-bool Record::until_hit() {
-    const std::span<const ProbeDescription> probes = run_.description().probes;
-    for (const ProbeReport& report : run_.session().probes()) {
-        const bool until = std::any_of(probes.begin(), probes.end(), [&](const auto& probe) {
-            return probe.id == report.event_id && probe.trigger == TRAPLINE_TRIGGER_STOP;
-        });
-        if (until &&
-            report.counters.recorded + report.counters.lost_full + report.counters.lost_too_big !=
-                0)
-            return true;
+// Whether the module has stopped recording, and why.
+bool Record::run_ended(Ending& ending) {
+    switch (run_.ended()) {
+    case TRAPLINE_ENDED_TRIGGER:
+        ending.cause = "--until";
+        return true;
+    case TRAPLINE_ENDED_LIMIT:
+        ending.cause = limit_cause;
+        return true;
+    default:
+        return false;
     }
-    return false;
 }
 
 void Record::say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const {
@@ -256,10 +257,7 @@ private:
             full_ = true;
             return true;
         }
-        if (options_.triggers.empty() || !until_hit())
-            return false;
-        ending.cause = "--until";
-        return true;
+        return may_end() && run_ended(ending);
     }
 
     Run::SignalUse use_of(int number) override {
@@ -300,7 +298,7 @@ private:
 
     Ending wait() override {
         std::vector<Watch> watches;
-        if (!options_.triggers.empty()) // else its timer would run for nothing
+        if (may_end()) // else its timer would run for nothing
             watches.push_back({run_.session().fd(), POLLPRI,
                                [this](Ending& ending, short) { return trigger_hit(ending); }});
         for (;;) {
@@ -317,10 +315,8 @@ private:
     }
 
     bool trigger_hit(Ending& ending) {
-        if (until_hit()) {
-            ending.cause = "--until";
+        if (run_ended(ending))
             return true;
-        }
         return !snapshot("--snapshot-on");
     }
 

@@ -60,6 +60,7 @@ SessionConfig Run::session_config(const FoundFilter& filter) const {
     if (child_ && !options_.all)
         config.tgids.push_back(static_cast<std::uint32_t>(child_->pid()));
     config.follow = !config.tgids.empty();
+    config.limit = options_.limit;
     filter.put_into(config);
     return config;
 }
@@ -82,6 +83,9 @@ void Run::prepare() {
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
                         options_.all ? Names::all : Names::distinct, session_->info().clock_hz,
                         Kallsyms(), Blacklist(), types);
+    for (ProbeRequest& request : plan_.requests)
+        if (request.trigger == TRAPLINE_TRIGGER_NONE)
+            request.max_rate = options_.max_rate;
     say_notes(plan_.notes);
     if (!options_.command.empty())
         child_.emplace(options_.command, options_.user, wanted_.stdout_to_stderr, signals_);
@@ -217,6 +221,13 @@ bool Run::take_late_signal(Ending& ending) {
         child_->signal(signal->number);
     ending.signal = signal->number;
     return true;
+}
+
+trapline_ended Run::ended() {
+    for (const SessionReport& session : session_->sessions())
+        if (session.own)
+            return session.ended;
+    return TRAPLINE_ENDED_NOT;
 }
 
 ClockAnchor Run::stop() {

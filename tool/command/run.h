@@ -22,6 +22,8 @@ namespace trapline {
 
 constexpr int lost_status = 3; // events were lost, and --strict
 
+constexpr std::string_view limit_cause = "--limit"; // of an Ending
+
 // To standard error.
 void say(std::string_view text);
 
@@ -88,6 +90,9 @@ public:
     // did.
     bool take_late_signal(Ending& ending);
     int signals_fd() const { return signals_.fd(); }
+
+    // What ended the run in the module already; the session's descriptor reports POLLPRI then.
+    trapline_ended ended();
 
     // STOP, first of all, however long the rest may take; then all traps are lifted.
     ClockAnchor stop();

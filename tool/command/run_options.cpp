@@ -39,6 +39,9 @@ void add_shared_options(po::options_description& options) {
     add("cgroup", po::value<std::vector<std::string>>()->value_name("DIR"),
         "trace only tasks in this cgroup (v2) or below: its directory, or that below the mount");
     add("duration,d", po::value<std::string>()->value_name("SECONDS"), "end after SECONDS");
+    add("limit", po::value<std::string>()->value_name("N"), "end after N events");
+    add("max-rate", po::value<std::string>()->value_name("N"),
+        "of each probe record at most N events in each second, and count the others");
     add("user", po::value<std::string>()->value_name("NAME"), "run COMMAND as this user");
     add("entry", "trace entries only: arguments, as they come in");
     add("return", "trace returns only: return values");
@@ -66,6 +69,14 @@ public:
                 fmt::format("{}: '{}' is not a number from {} to {}", option, text, least, most),
                 see_help_);
         return value;
+    }
+
+    // N or N/s.
+    std::uint32_t rate(const std::string& text) const {
+        std::string_view events(text);
+        if (events.ends_with("/s"))
+            events.remove_suffix(2);
+        return number(events, "--max-rate", 1, UINT32_MAX);
     }
 
     std::vector<std::uint32_t> pids(const std::vector<std::string>& lists) const {
@@ -214,6 +225,10 @@ RunOptions RunCommandLine::run_options() const {
     options.only = values_of.filter(*this);
     if (has("duration"))
         options.duration = values_of.duration(value("duration"));
+    if (has("limit"))
+        options.limit = values_of.number(value("limit"), "--limit", 1, UINT32_MAX);
+    if (has("max-rate"))
+        options.max_rate = values_of.rate(value("max-rate"));
     options.user = value("user");
     if (has("buffer-size"))
         options.buffer_size = values_of.buffer_size(value("buffer-size"));

@@ -2,6 +2,7 @@
 // Sessions and their probes, as tables for people.
 #include "command/session_tables.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
 #include <string_view>
@@ -73,6 +74,18 @@ std::string_view technique_name(trapline_technique technique) {
     }
 }
 
+// Without the column of what was limited.
+TableRow without_limited(TableRow row) {
+    constexpr std::ptrdiff_t column = 7;
+    row.erase(row.begin() + column);
+    return row;
+}
+
+bool has_limited(const SessionState& session) {
+    return std::any_of(session.probes.begin(), session.probes.end(),
+                       [](const ProbeReport& probe) { return probe.counters.limited != 0; });
+}
+
 TableRow probe_row(const SessionReport& session, const ProbeReport& probe) {
     const trapline_counters& c = probe.counters;
     const bool call = probe.kind == TRAPLINE_CALL;
@@ -85,6 +98,7 @@ TableRow probe_row(const SessionReport& session, const ProbeReport& probe) {
             std::to_string(c.hits),
             std::to_string(c.recorded),
             std::to_string(c.filtered),
+            std::to_string(c.limited),
             std::to_string(lost_records(c)),
             call ? std::to_string(inside) : "-",
             std::to_string(c.missed_recursion + c.missed_maxactive)};
@@ -93,6 +107,7 @@ TableRow probe_row(const SessionReport& session, const ProbeReport& probe) {
 void append_causes(std::string& out, const SessionReport& session, const ProbeReport& probe) {
     const trapline_counters& c = probe.counters;
     const std::string name = fmt::format("session {}, {}", session.number, probe_name(probe));
+    append_limited(out, name, c);
     append_dropped(out, name, c);
     append_missed(out, name, c, probe.maxactive);
     if (c.late != 0)
@@ -115,7 +130,7 @@ std::string session_tables(std::span<const SessionState> sessions) {
     rows.push_back({"session", "opened by", "uid", "held by", "state", "mode", "ring/CPU", "probes",
                     "recorded", "lost", "overwritten"});
     probes.push_back({"session", "probe", "kind", "technique", "hits", "recorded", "filtered",
-                      "dropped", "inside", "missed"});
+                      "limited", "dropped", "inside", "missed"});
     for (const SessionState& session : sessions) {
         rows.push_back(session_row(session));
         if (session.report.started && session.report.silenced_ns)
@@ -126,6 +141,8 @@ std::string session_tables(std::span<const SessionState> sessions) {
             append_causes(causes, session.report, probe);
         }
     }
+    if (std::none_of(sessions.begin(), sessions.end(), has_limited))
+        std::transform(probes.begin(), probes.end(), probes.begin(), without_limited);
     std::string out;
     append_table(out, rows, 6);
     out += silenced;

@@ -61,6 +61,13 @@ Ending Trace::wait() {
              return true;
          }},
         {shown_.fd(), POLLIN, [](Ending&, short) { return true; }},
+        {options_.run.limit != 0 ? run_.session().fd() : -1, POLLPRI,
+         [this](Ending& ending, short) {
+             if (run_.ended() != TRAPLINE_ENDED_LIMIT)
+                 return false;
+             ending.cause = limit_cause;
+             return true;
+         }},
     };
     return run_.wait(watches);
 }
@@ -110,6 +117,8 @@ int Trace::run() {
     if (output_closed_)
         die_of_closed_output();
     const bool lost = run_.account();
+    if (ending.cause == limit_cause)
+        say(fmt::format("trapline: ended by --limit: {} events\n", options_.run.limit));
     if (cancelled)
         say(fmt::format("trapline: interrupted: at least {} events were not shown\n",
                         shower.unshown()));

@@ -37,18 +37,18 @@ constexpr auto main_names =
                                      "OVERWRITE",    "WAKE_CHUNKS", "TEXT",
                                      "MARKED",       "LOST",        "SESSION_NUMBER",
                                      "ONLY_CPUS",    "ONLY_UIDS",   "ONLY_COMMS",
-                                     "ONLY_CGROUPS"});
+                                     "ONLY_CGROUPS", "LIMIT"});
 static_assert(main_names.size() == TRAPLINE_A_MAX + 1);
 
 constexpr auto probe_names = std::to_array<std::string_view>(
     {"UNSPEC", "PAD", "KIND", "EVENT_ID", "SYMBOL", "OFFSET", "ADDRESS", "MAXACTIVE",
      "ENTRY_PROGRAM", "RETURN_PROGRAM", "ERROR", "TEXT", "LIFTED", "COUNTERS", "PENDING_CALLS",
-     "TRIGGER", "TECHNIQUE", "LABEL"});
+     "TRIGGER", "TECHNIQUE", "LABEL", "MAX_RATE"});
 static_assert(probe_names.size() == TRAPLINE_P_MAX + 1);
 
 constexpr auto session_names = std::to_array<std::string_view>(
     {"UNSPEC", "PAD", "TGID", "COMM", "UID", "STARTED", "PROBES", "RING_SIZE", "RECORDED", "LOST",
-     "OWN", "OVERWRITE", "NUMBER", "SILENCED"});
+     "OWN", "OVERWRITE", "NUMBER", "SILENCED", "ENDED"});
 static_assert(session_names.size() == TRAPLINE_S_MAX + 1);
 
 constexpr std::string_view mismatch_hint =
@@ -177,6 +177,13 @@ trapline_technique technique_of(const Attributes& probe) {
     return static_cast<trapline_technique>(technique);
 }
 
+trapline_ended ended_of(const Attributes& session) {
+    const auto ended = session.value_or<std::uint32_t>(TRAPLINE_S_ENDED, TRAPLINE_ENDED_NOT);
+    if (ended >= TRAPLINE_ENDS)
+        throw bad_answer(fmt::format("has a run ended by {}, which is unknown here", ended));
+    return static_cast<trapline_ended>(ended);
+}
+
 std::vector<std::byte> site_bytes(const Attributes& attributes, int type) {
     std::vector<std::byte> bytes = attributes.array<std::byte>(type);
     if (bytes.size() > TRAPLINE_SITE_BYTES)
@@ -263,6 +270,8 @@ bool put_probe_attributes(nl_msg* message, const ProbeRequest& probe) {
     if (!probe.label.empty() && nla_put(message, TRAPLINE_P_LABEL,
                                         static_cast<int>(probe.label.size()), probe.label.data()))
         return false;
+    if (probe.max_rate != 0 && put(message, TRAPLINE_P_MAX_RATE, probe.max_rate) < 0)
+        return false;
     return put_program(message, TRAPLINE_P_ENTRY_PROGRAM, probe.entry_program) >= 0 &&
            put_program(message, TRAPLINE_P_RETURN_PROGRAM, probe.return_program) >= 0;
 }
@@ -319,6 +328,8 @@ void put_configure(nl_msg* message, const SessionConfig& config) {
         must_fit(nla_put_flag(message, TRAPLINE_A_OVERWRITE), "a flag");
     if (config.wake_chunks)
         must_fit(nla_put_flag(message, TRAPLINE_A_WAKE_CHUNKS), "a flag");
+    if (config.limit != 0)
+        must_fit(put(message, TRAPLINE_A_LIMIT, config.limit), "a limit");
     put_only(message, config);
 }
 
@@ -484,6 +495,7 @@ SessionReport parse_session(const nlmsghdr* answer) {
     report.lost = in.value<std::uint64_t>(TRAPLINE_S_LOST);
     report.own = in.has(TRAPLINE_S_OWN);
     report.overwrite = in.has(TRAPLINE_S_OVERWRITE);
+    report.ended = ended_of(in);
     if (in.has(TRAPLINE_S_SILENCED))
         report.silenced_ns = in.value<std::uint64_t>(TRAPLINE_S_SILENCED);
     return report;

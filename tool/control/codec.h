@@ -42,6 +42,7 @@ struct SessionConfig {
     std::vector<std::uint32_t> only_cgroups;
     bool overwrite = false;   // a flight recorder: the oldest chunk gives way to the newest
     bool wake_chunks = false; // poll() says POLLIN only when a chunk is finished
+    std::uint64_t limit = 0;  // records, after which a run ends; 0: none
 };
 
 // What CONFIGURE gave.
@@ -78,7 +79,8 @@ struct ProbeRequest {
     std::vector<tl_insn> entry_program;
     std::vector<tl_insn> return_program;
     trapline_trigger trigger = TRAPLINE_TRIGGER_NONE;
-    std::string label; // for a dump at a crash: the event's layout_json(); may be empty
+    std::string label;          // for a dump at a crash: the event's layout_json(); may be empty
+    std::uint32_t max_rate = 0; // records in each second; 0: no limit
 };
 
 // What became of a ProbeRequest.
@@ -125,7 +127,8 @@ struct SessionReport {
     std::uint64_t lost = 0;
     bool own = false; // the asker's
     bool overwrite = false;
-    std::optional<std::uint64_t> silenced_ns; // CLOCK_MONOTONIC: a crash ended its run then
+    trapline_ended ended = TRAPLINE_ENDED_NOT; // its run, before STOP
+    std::optional<std::uint64_t> silenced_ns;  // CLOCK_MONOTONIC: a crash ended its run then
 };
 
 // What became of a mark.

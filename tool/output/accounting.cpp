@@ -24,15 +24,25 @@ std::string counted(std::uint64_t n, std::string_view what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+// What is left out where nothing was limited: a column of zeros that nobody has asked for.
+void drop_limited(TableRow& row, bool limits) {
+    constexpr std::ptrdiff_t column = 5;
+    if (!limits)
+        row.erase(row.begin() + column);
+}
+
 TableRow number_row(std::string_view name, std::string_view kind, const trapline_counters& c,
-                    bool has_inside) {
-    return {std::string(name),
-            std::string(kind),
-            std::to_string(c.hits),
-            std::to_string(c.recorded),
-            std::to_string(c.filtered),
-            std::to_string(lost_records(c)),
-            has_inside ? std::to_string(inside(c)) : "-"};
+                    bool has_inside, bool limits) {
+    TableRow row{std::string(name),
+                 std::string(kind),
+                 std::to_string(c.hits),
+                 std::to_string(c.recorded),
+                 std::to_string(c.filtered),
+                 std::to_string(c.limited),
+                 std::to_string(lost_records(c)),
+                 has_inside ? std::to_string(inside(c)) : "-"};
+    drop_limited(row, limits);
+    return row;
 }
 
 bool has_inside(const ProbeAccount& probe) {
@@ -46,6 +56,7 @@ trapline_counters sum(std::span<const ProbeAccount> probes) {
         total.hits += c.hits;
         total.recorded += c.recorded;
         total.filtered += c.filtered;
+        total.limited += c.limited;
         total.lost_full += c.lost_full;
         total.lost_nested += c.lost_nested;
         total.lost_too_big += c.lost_too_big;
@@ -56,13 +67,17 @@ trapline_counters sum(std::span<const ProbeAccount> probes) {
 
 void append_accounts(std::string& out, std::span<const ProbeAccount> probes) {
     std::vector<TableRow> rows;
-    rows.push_back({"probe", "kind", "hits", "recorded", "filtered", "dropped", "inside"});
+    const trapline_counters total = sum(probes);
+    const bool limits = total.limited != 0;
+    rows.push_back(
+        {"probe", "kind", "hits", "recorded", "filtered", "limited", "dropped", "inside"});
+    drop_limited(rows.back(), limits);
     for (const ProbeAccount& probe : probes)
         rows.push_back(number_row(escaped(probe.name), kind_name(probe.kind), probe.counters,
-                                  has_inside(probe)));
+                                  has_inside(probe), limits));
     if (probes.size() > 1)
-        rows.push_back(number_row("total", "", sum(probes),
-                                  std::any_of(probes.begin(), probes.end(), has_inside)));
+        rows.push_back(number_row("total", "", total,
+                                  std::any_of(probes.begin(), probes.end(), has_inside), limits));
     append_table(out, rows, 2);
 }
 
@@ -109,7 +124,7 @@ void append_pending(std::string& out, std::string_view name, const ProbeAccount&
 // The module counts each term where it happens, so that a difference means a mistake in it.
 void append_contradiction(std::string& out, std::string_view name, const ProbeAccount& probe) {
     const trapline_counters& c = probe.counters;
-    const std::uint64_t known = c.recorded + c.filtered + lost_records(c);
+    const std::uint64_t known = c.recorded + c.filtered + c.limited + lost_records(c);
     const bool adds_up =
         c.hits == known + (probe.kind == TRAPLINE_CALL ? c.entered - c.returned : 0) ||
         (probe.kind == TRAPLINE_RETURN && c.hits == known + inside(c));
@@ -137,6 +152,13 @@ void append_dropped(std::string& out, std::string_view name, const trapline_coun
                    causes.text());
 }
 
+void append_limited(std::string& out, std::string_view name, const trapline_counters& c) {
+    if (c.limited != 0)
+        fmt::format_to(std::back_inserter(out),
+                       "{}: {} limited: beyond --max-rate, or at the end that --limit made\n", name,
+                       c.limited);
+}
+
 void append_missed(std::string& out, std::string_view name, const trapline_counters& c,
                    std::uint32_t maxactive) {
     if (c.missed_recursion == 0 && c.missed_maxactive == 0)
@@ -158,6 +180,7 @@ std::string accounting_text(std::span<const ProbeAccount> probes) {
     append_accounts(out, probes);
     for (const ProbeAccount& probe : probes) {
         const std::string name = escaped(probe.name);
+        append_limited(out, name, probe.counters);
         append_dropped(out, name, probe.counters);
         append_missed(out, name, probe.counters, probe.maxactive);
         append_pending(out, name, probe);

@@ -24,8 +24,9 @@ struct ProbeAccount {
 // Lines, each with its newline.
 std::string accounting_text(std::span<const ProbeAccount> probes);
 
-// The lines about records that were dropped, and about hits that the kernel missed, by cause;
-// nothing where there were none.
+// The lines about hits beyond a limit, records that were dropped, and hits that the kernel missed,
+// by cause; nothing where there were none.
+void append_limited(std::string& out, std::string_view name, const trapline_counters& counters);
 void append_dropped(std::string& out, std::string_view name, const trapline_counters& counters);
 void append_missed(std::string& out, std::string_view name, const trapline_counters& counters,
                    std::uint32_t maxactive);

@@ -38,7 +38,7 @@ struct Counter {
     __u64 trapline_counters::*member;
 };
 
-constexpr std::array<Counter, 12> counters{{
+constexpr std::array<Counter, 13> counters{{
     {"hits", &trapline_counters::hits},
     {"recorded", &trapline_counters::recorded},
     {"filtered", &trapline_counters::filtered},
@@ -51,6 +51,7 @@ constexpr std::array<Counter, 12> counters{{
     {"stale", &trapline_counters::stale},
     {"missed_recursion", &trapline_counters::missed_recursion},
     {"missed_maxactive", &trapline_counters::missed_maxactive},
+    {"limited", &trapline_counters::limited},
 }};
 static_assert(sizeof(trapline_counters) == counters.size() * sizeof(__u64));
 
@@ -552,8 +553,12 @@ ProbeTotals parse_probe_totals(const Value& value, Ids& ids, const Ids& layouts)
     probe.id = parse_id(value.at("id"), ids, layouts);
     probe.gone = value.at("gone").flag();
     const Value counts = value.at("counters");
-    for (const Counter& counter : counters)
-        probe.counters.*counter.member = counts.at(counter.name.data()).number();
+    for (const Counter& counter : counters) {
+        // Older recordings had no limits.
+        const bool may_miss = counter.member == &trapline_counters::limited;
+        if (!may_miss || counts.find(counter.name.data()))
+            probe.counters.*counter.member = counts.at(counter.name.data()).number();
+    }
     const Value pending = value.at("pending");
     probe.pending_known = !pending.is_null();
     if (probe.pending_known)

@@ -143,9 +143,10 @@ account() {
 # Every row of the table adds up; "-" is none.
 expect_sums() {
 	awk '$1 == "probe" && $2 == "kind" { table = NF; next }
-		table && $1 == "total" { rows++; if ($2 != $3 + $4 + $5 + $6) { print; bad = 1 }; next }
+		function adds_up(at,   sum, i) { for (i = at + 1; i <= NF; i++) sum += $i; return $at == sum }
+		table && $1 == "total" { rows++; if (!adds_up(2)) { print; bad = 1 }; next }
 		table && NF == table && $2 ~ /^(call|entry|return)$/ {
-			rows++; if ($3 != $4 + $5 + $6 + $7) { print; bad = 1 } }
+			rows++; if (!adds_up(3)) { print; bad = 1 } }
 		END { exit bad || !rows }' err || fail "the accounting does not add up, or is not there"
 }
 
