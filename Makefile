@@ -65,7 +65,7 @@ guest-kmod:
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/guest,$(CURDIR)/tests/guest/kmod/. $(CURDIR)/shared)
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/bench,$(CURDIR)/tests/bench/kmod/.)
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/lab,$(CURDIR)/docs/lab/driver/.)
-	@cp $(addprefix $(B)/guest-kmod/$(KREL)/,guest/tlwarn.ko guest/tlabi.ko guest/tlplaces.ko bench/tlfloor.ko lab/tlbuggy.ko) $(B)/guest-kmod/$(KREL)/
+	@cp $(B)/guest-kmod/$(KREL)/*/tl*.ko $(B)/guest-kmod/$(KREL)/
 
 # Each time: what was missing before may be there now.
 configure:

@@ -112,7 +112,7 @@ static int tl_probe_check(struct tl_probe *probe, char *text)
 	if (probe->kind == TRAPLINE_CALL &&
 	    sizeof(struct tl_call) + probe->entry.size > KRETPROBE_MAX_DATA_SIZE) {
 		snprintf(text, TL_TEXT_SIZE,
-			 "a call can keep at most %zu bytes of fields until its return, not %u",
+			 "a call can keep at most %zu bytes of fields until its return, not %u: record less, or the entry alone",
 			 KRETPROBE_MAX_DATA_SIZE - sizeof(struct tl_call), probe->entry.size);
 		return -E2BIG;
 	}

@@ -28,6 +28,7 @@
 #define TL_CONSOLE_H
 
 #include "image.h"
+#include "record.h"
 #include "trapline.h"
 
 #define TL_CONSOLE_MARK		"trapline: @"
@@ -69,6 +70,8 @@ tl_static_assert(sizeof(struct tl_console_session) == 88, "console session");
 tl_static_assert(sizeof(struct tl_console_record) == 24, "console record");
 
 /* An item's bytes, at most: a label's or a record's. */
-#define TL_CONSOLE_ITEM_MAX	(64 + TRAPLINE_LABEL_MAX)
+#define TL_CONSOLE_ITEM_MAX	(64 + TL_FIELDS_MAX)
+
+tl_static_assert(TRAPLINE_LABEL_MAX <= TL_FIELDS_MAX, "a label is an item too");
 
 #endif

@@ -21,7 +21,7 @@
 
 #define TL_SLOTS	16
 #define TL_INSNS_MAX	256
-#define TL_STR_MAX	1024	/* bytes of a string field, at most */
+#define TL_STR_MAX	4096	/* bytes of a string field, at most */
 #define TL_ARGS_MAX	32	/* ABI arguments, those on the stack included */
 #define TL_MATCH_MAX	128	/* bytes of a text that TL_OP_MATCH looks for, at most */
 

@@ -42,7 +42,7 @@
 #define TL_TASK_FIELDS		(4 + TL_COMM_SIZE)
 
 /* Bytes of fields in one record, whatever its kind. */
-#define TL_FIELDS_MAX		4000
+#define TL_FIELDS_MAX		8000
 
 /* Context flags: the context that was interrupted by the trap, not the handler's. */
 #define TL_PREEMPT_DEPTH	0x000f	/* preemption disabled this often, 15: or more */

@@ -157,7 +157,7 @@ tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site sit
 	case TL_OP_STR:
 	case TL_OP_BYTES:
 		return insn->imm >= 1 && insn->imm <= TL_STR_MAX ? 0 :
-		       "a string has room for 1 to 1024 bytes";
+		       "a string has room for 1 to 4096 bytes";
 	case TL_OP_SHL:
 	case TL_OP_SHR:
 	case TL_OP_SAR:
@@ -230,7 +230,7 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 			return tl_refuse("lacks the text to look for", i);
 		stored = v->stored[i] + tl_insn_stores(insn);
 		if (stored > TL_FIELDS_MAX)
-			return tl_refuse("stores more than 4000 bytes", i);
+			return tl_refuse("stores more than 8000 bytes", i);
 		least = v->least[i] + tl_insn_stores_least(insn);
 		/* Also where it ends in REJECT: what is stored until then takes room. */
 		if (stored > verdict.size)

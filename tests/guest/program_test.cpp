@@ -22,6 +22,31 @@ using namespace trapline::guest;
 
 namespace {
 
+// Memory of ours behind which there is none.
+class Pages {
+public:
+    explicit Pages(std::size_t count)
+        : size_(count * 4096),
+          start_(static_cast<char*>(mmap(nullptr, size_ + 4096, PROT_READ | PROT_WRITE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+        munmap(start_ + size_, 4096);
+    }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    ~Pages() { munmap(start_, size_); }
+
+    void fill(char c, bool nul_last) {
+        std::memset(start_, c, size_);
+        if (nul_last)
+            start_[size_ - 1] = 0;
+    }
+    const char* end() const { return start_ + size_; }
+
+private:
+    std::size_t size_;
+    char* start_;
+};
+
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 using State = FieldValue::State;
 
@@ -535,19 +560,79 @@ TEST(Conditions, OfDurationsTellLongCallsFromShortOnes) {
 }
 
 TEST(Programs, MayStoreAsMuchAsARecordHolds) {
-    // 4000 bytes: three strings of 1028, 113 words, 12 bytes.
+    // 8000 bytes: a string of 4100, two of 1496, 113 words, 4 bytes.
     const std::uint64_t banner = address_of("linux_banner");
-    Program program = {imm(0, banner), str_kernel(0, 1024), str_kernel(0, 1024),
-                       str_kernel(0, 1024)};
+    Program program = {imm(0, banner), str_kernel(0, 4096), str_kernel(0, 1492),
+                       str_kernel(0, 1492)};
     for (int n = 0; n < 113; n++)
         program.push_back(put(0));
-    for (int n = 0; n < 3; n++)
-        program.push_back(put(0, 4));
+    program.push_back(put(0, 4));
     program.push_back(accept());
     const FieldValues values = fields_at_write(program);
-    ASSERT_EQ(values.entry.size(), 119U);
+    ASSERT_EQ(values.entry.size(), 117U);
     EXPECT_EQ(values.entry[2].text, read_file("/proc/version"));
     EXPECT_EQ(values.entry[115].number, banner);
+}
+
+// What a page's end does to a text that ends there, or doesn't.
+TEST(Programs, ReadTextsOf4KiBUpToAPagesEnd) {
+    constexpr std::size_t room = 4096; // of the text, and a page
+    Pages pages(2);
+    const char* end = pages.end();
+    Traced traced;
+    traced.add(entry_of(1, "write_null", {arg(0, 1), str_user(0, 4096), accept()}));
+    traced.start();
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const auto write_at = [&](const char* text) { EXPECT_EQ(write(null, text, 1), 1); };
+    pages.fill('p', true);
+    write_at(end - room);     // 4095 bytes and the NUL
+    write_at(end - room - 1); // 4096, which fill the room, and the NUL
+    write_at(end - room - 2); // one more
+    write_at(end - 1);        // the NUL alone
+    write_at(end - 65);       // a whole piece, and the NUL in the next
+    pages.fill('q', false);
+    write_at(end - 100);  // no NUL
+    write_at(end - room); // as much as there is room for, and nothing behind it
+    close(null);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    const struct {
+        State state;
+        std::string text;
+    } expected[] = {{State::whole, std::string(4095, 'p')}, {State::whole, std::string(4096, 'p')},
+                    {State::cut, std::string(4096, 'p')},   {State::whole, ""},
+                    {State::whole, std::string(64, 'p')},   {State::fault, std::string(100, 'q')},
+                    {State::cut, std::string(4096, 'q')}};
+    const std::vector<Event> events = traced.events();
+    ASSERT_EQ(events.size(), std::size(expected));
+    for (std::size_t i = 0; i < events.size(); i++) {
+        const FieldValues values = traced.fields(events[i]);
+        EXPECT_EQ(values.entry.at(0).state, expected[i].state) << i;
+        EXPECT_EQ(values.entry.at(0).text, expected[i].text) << i;
+    }
+}
+
+// Within what a call can keep until its return: 4096 bytes, with what it keeps besides.
+TEST(Programs, KeepLongTextsOfACall) {
+    if (!traps_returns())
+        GTEST_SKIP() << "this kernel traps no returns";
+    Pages pages(1);
+    pages.fill('p', true);
+    Traced traced;
+    traced.add(call_of(1, "write_null", {arg(0, 1), str_user(0, 4032), accept()}));
+    traced.start();
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    EXPECT_EQ(write(null, pages.end() - 4033, 1), 1);
+    close(null);
+    traced.stop();
+    traced.drain();
+    traced.expect_exact();
+    ASSERT_EQ(traced.events().size(), 1U);
+    const FieldValues values = traced.fields(traced.events().front());
+    EXPECT_EQ(values.entry.at(0).state, State::whole);
+    EXPECT_EQ(values.entry.at(0).text, std::string(4032, 'p'));
+    EXPECT_EQ(values.ret.at(0).number, 1U);
 }
 
 TEST(Programs, SeeRegistersInsideAFunction) {

@@ -617,8 +617,7 @@ TEST_F(ProbeRefusalTest, MalformedPrograms) {
         change(insn);
         return insn;
     };
-    const Program long_strings = {imm(0, 1),           str_kernel(0, 1024), str_kernel(0, 1024),
-                                  str_kernel(0, 1024), str_kernel(0, 1024), accept()};
+    const Program long_strings = {imm(0, 1), str_kernel(0, 4096), str_kernel(0, 3900), accept()};
     const struct {
         Program program;
         unsigned insn;
@@ -637,15 +636,15 @@ TEST_F(ProbeRefusalTest, MalformedPrograms) {
         {{imm(0, 0), load_kernel(0, 0, 3), accept()}, 1, "a size is 1, 2, 4 or 8"},
         {{imm(0, 0), load_user(0, 0, 0), accept()}, 1, "a size is 1, 2, 4 or 8"},
         {{imm(0, 0), put(0, 16), accept()}, 1, "a size is 1, 2, 4 or 8"},
-        {{imm(0, 0), str_kernel(0, 0), accept()}, 1, "1 to 1024"},
-        {{imm(0, 0), str_user(0, 1025), accept()}, 1, "1 to 1024"},
-        {{imm(0, 0), str_user(0, std::uint64_t{1} << 32 | 16), accept()}, 1, "1 to 1024"},
+        {{imm(0, 0), str_kernel(0, 0), accept()}, 1, "1 to 4096"},
+        {{imm(0, 0), str_user(0, 4097), accept()}, 1, "1 to 4096"},
+        {{imm(0, 0), str_user(0, std::uint64_t{1} << 32 | 16), accept()}, 1, "1 to 4096"},
         {{accept(), accept()}, 1, "unreachable"},
         {{put(3), accept()}, 0, "may not have been written"},
         {{imm(0, 0), jump(TL_OP_JEQ, 0, 0, 1), imm(1, 0), put(1), accept()},
          3,
          "may not have been written"},
-        {long_strings, 4, "more than 4000 bytes"},
+        {long_strings, 2, "more than 8000 bytes"},
         {{jump(TL_OP_JMP, 0, 0, 0)}, 0, "past the end"},
         {{imm(0, 0), jump(TL_OP_JNE, 0, 0, 65535), accept()}, 1, "past the end"},
         {{imm(0, 0)}, 0, "runs off its end"},
@@ -671,8 +670,11 @@ TEST_F(ProbeRefusalTest, MalformedPrograms) {
     wrong.entry_program = {accept()};
     expect_verdict(wrong, EINVAL, "no entry program");
     // Together they may be too large.
-    const Program half = {imm(0, 1), str_kernel(0, 1024), str_kernel(0, 1024), accept()};
-    expect_verdict(call_of(1, "write_null", half, half), E2BIG, "4000 bytes");
+    const Program half = {imm(0, 1), str_kernel(0, 3990), accept()};
+    expect_verdict(call_of(1, "write_null", half, half), E2BIG, "8000 bytes");
+    // What a call keeps until its return.
+    const Program whole = {imm(0, 1), str_kernel(0, 4096), accept()};
+    expect_verdict(call_of(1, "write_null", whole), E2BIG, "or the entry alone");
     // A part of an instruction, and too many.
     for (const int bytes : {1, 15, 17}) {
         Message message = adding([&](const Message& m) {

@@ -452,8 +452,8 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
         {"(o->numbers[2:1])", "a slice [a:b] has the elements a to b - 1 @ 14 | "},
         {"(n:)", "a format is expected behind ':' @ 3 | formats are :x"},
         {"(n:q)", "there is no format q @ 3 | formats are :x"},
-        {"(n:hex[0])", "1 to 1024 bytes can be recorded @ 7 | "},
-        {"(n:hex[1025])", "1 to 1024 bytes can be recorded @ 7 | "},
+        {"(n:hex[0])", "1 to 4096 bytes can be recorded @ 7 | "},
+        {"(n:hex[4097])", "1 to 4096 bytes can be recorded @ 7 | "},
         {"(n:hex[4)", "']' is expected here @ 8 | "},
         {"((struct)n)", "a type's name is expected here @ 8 | "},
         {"((unsigned float)n)", "'unsigned float' is no type @ 2 | "},
@@ -572,10 +572,9 @@ TEST_F(Lists, LengthIsBounded) {
     for (int i = 0; i < 200; i++)
         many += ", n + " + std::to_string(i);
     EXPECT_EQ(refusal(many + ")"), "the list is too long: a program has at most 256 instructions");
-    std::string texts = "(buf:str[1024]";
-    for (int i = 0; i < 3; i++)
-        texts += ", buf:str[" + std::to_string(1000 + i) + "]";
-    EXPECT_EQ(refusal(texts + ")"), "the list records up to 4048 bytes, and 4000 are the most");
+    EXPECT_EQ(refusal("(buf:str[4096], buf:str[4000])"),
+              "the list records up to 8104 bytes, and 8000 are the most");
+    EXPECT_EQ(refusal("(buf:str[4096], buf:str[3896])"), "");
 }
 
 } // namespace

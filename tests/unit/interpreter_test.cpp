@@ -538,7 +538,7 @@ TEST_F(Strings, ExactlyTheRoom) {
 }
 
 TEST_F(Strings, AFaultAfterAPageKeepsWhatWasBefore) {
-    for (const __u32 before : {1U, 3U, 63U, 64U, 65U, 200U, 1023U}) {
+    for (const __u32 before : {1U, 3U, 63U, 64U, 65U, 200U, 1023U, 4095U}) {
         mock = {};
         const std::string s(before, 'p');
         mock.kernel.store(K + mock_page - before, s);

@@ -49,11 +49,11 @@ std::vector<Refusal> refusals() {
     const char* slot = "no such slot";
     const char* unwritten = "reads a slot that may not have been written";
     const char* size = "a size is 1, 2, 4 or 8";
-    const char* room = "a string has room for 1 to 1024 bytes";
+    const char* room = "a string has room for 1 to 4096 bytes";
     const char* past = "jumps past the end";
     const char* unreachable = "unreachable instruction";
     const char* off = "runs off its end";
-    const char* much = "stores more than 4000 bytes";
+    const char* much = "stores more than 8000 bytes";
     const char* shift = "a shift is by less than 64 bits";
     const char* lacks = "lacks the text to look for";
     const tl_insn data = insn(TL_OP_DATA);
@@ -150,17 +150,15 @@ std::vector<Refusal> refusals() {
          {imm, jump(TL_OP_JNE, 0, 0, 2), set(TL_OP_IMM, 1), jump(TL_OP_JMP, 0, 0, 1),
           set(TL_OP_IMM, 2), put(1, 4), accept},
          5},
-        {much, repeated(4, big, {imm}, {accept}), 4},
-        {much, {imm, big, big, big, put_string(TL_OP_STR_USER, 0, 909), put(0, 1), accept}, 5},
-        {much, {imm, big, big, big, put_string(TL_OP_BYTES, 0, 913), accept}, 4},
-        {much,
-         {imm, big, big, big, put_string(TL_OP_STR_USER, 0, 909), insn(TL_OP_PUT_FAULTS), accept},
-         5},
+        {much, repeated(2, big, {imm}, {accept}), 2},
+        {much, {imm, big, put_string(TL_OP_STR_USER, 0, 3893), put(0, 1), accept}, 3},
+        {much, {imm, big, put_string(TL_OP_BYTES, 0, 3897), accept}, 2},
+        {much, {imm, big, put_string(TL_OP_STR_USER, 0, 3893), insn(TL_OP_PUT_FAULTS), accept}, 3},
         // Too much on the longer of two ways.
         {much,
-         {imm, big, big, big, jump(TL_OP_JEQ, 0, 0, 1), put_string(TL_OP_STR_USER, 0, 900),
+         {imm, big, jump(TL_OP_JEQ, 0, 0, 1), put_string(TL_OP_STR_USER, 0, 3884),
           put_string(TL_OP_STR_USER, 0, 12), accept},
-         6},
+         4},
         {past, {imm, jump(TL_OP_JEQ, 0, 0, 1), accept}, 1},
         {past, {imm, jump(TL_OP_JMP, 0, 0, 0xffff), accept}, 1},
         {past, {imm, jump(TL_OP_JMP, 0, 0, 0)}, 1},
@@ -220,8 +218,8 @@ TEST(Verifier, AcceptsAndStatesTheSize) {
         {{imm, put_string(TL_OP_STR_USER, 0, 1), accept}, 8},
         {{imm, put_string(TL_OP_STR_USER, 0, 4), accept}, 8},
         {{imm, put_string(TL_OP_STR_USER, 0, 5), accept}, 12},
-        {{imm, big, accept}, 1028},
-        {{imm, big, big, big, put_string(TL_OP_STR_USER, 0, 912), accept}, 4000},
+        {{imm, big, accept}, 4100},
+        {{imm, big, put_string(TL_OP_STR_USER, 0, 3896), accept}, 8000},
         {{imm, put_string(TL_OP_STR, 0, 5), put_string(TL_OP_BYTES, 0, 6), accept}, 24},
         {{imm, load(TL_OP_LOAD, 1, 0, 8), load(TL_OP_ADD, 2, 1, 0), load(TL_OP_AND, 3, 2, 0),
           load(TL_OP_SHL, 4, 3, 0, 63), load(TL_OP_SHR, 5, 4, 0, 63), load(TL_OP_SAR, 6, 5, 0, 63),
