@@ -247,6 +247,12 @@ static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool 
 	    (own && nla_put_flag(skb, TRAPLINE_S_OWN)) ||
 	    nla_put_u32(skb, TRAPLINE_S_NUMBER, session->number) ||
 	    (ended && nla_put_u32(skb, TRAPLINE_S_ENDED, ended)) ||
+	    (session->load.most &&
+	     nla_put_u64_64bit(skb, TRAPLINE_S_SPENT, tl_load_spent_ns(session),
+			       TRAPLINE_S_PAD)) ||
+	    (ended == TRAPLINE_ENDED_GUARD &&
+	     (nla_put_u32(skb, TRAPLINE_S_LOAD, session->load.percent) ||
+	      nla_put_u32(skb, TRAPLINE_S_LOAD_CPU, session->load.cpu))) ||
 	    (silenced &&
 	     nla_put_u64_64bit(skb, TRAPLINE_S_SILENCED, silenced, TRAPLINE_S_PAD)) ||
 	    (configured && session->geometry.overwrite &&

@@ -115,6 +115,36 @@ static __always_inline bool tl_admitted(const struct tl_probe *probe)
 	return false;
 }
 
+/* Whether this hit is timed for the session's load: see load.h. */
+static __always_inline bool tl_sampled(u64 hits)
+{
+	return unlikely(!(hits % TL_LOAD_EVERY));
+}
+
+/* Of a hit that began at @begun. The first of all stands for itself alone, and is left out. */
+static __always_inline void tl_load_hit(struct tl_session *session, u64 begun, u64 hits,
+					u64 floor)
+{
+	if (session->load.most && hits)
+		tl_load_add(session, tl_clock_ticks(session->tsc) - begun, floor);
+}
+
+/* A hit that is timed: counted before, so that its handler doesn't come here again. */
+static noinline int tl_entry_timed(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct tl_probe *probe = container_of(kp, struct tl_probe, kp);
+	struct tl_counts *counts = this_cpu_ptr(probe->counts);
+	u64 begun = tl_clock_ticks(probe->session->tsc);
+	u64 hits = counts->hits;
+
+	counts->hits++;
+	probe->kp.pre_handler(kp, regs);
+	counts->hits--;
+	tl_load_hit(probe->session, begun, hits, tl_load_entry_floor(kp));
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_entry_timed);
+
 /* Room for a record in an entered ring; NULL: dropped and counted. */
 static u8 *tl_record_begin(const struct tl_probe *probe, struct tl_counts *counts,
 			   struct tl_ring_writer *w, u16 flags, u64 now, u32 size)
@@ -188,7 +218,7 @@ static __always_inline bool tl_hit(struct tl_probe *probe, struct tl_counts **co
 }
 
 /* Ends the run, unless something has. */
-static void tl_end(struct tl_session *session, enum trapline_ended why)
+void tl_end(struct tl_session *session, enum trapline_ended why)
 {
 	cmpxchg(&session->ended, TRAPLINE_ENDED_NOT, why);
 	WRITE_ONCE(session->active, false);
@@ -299,6 +329,18 @@ static noinline int tl_entry_general(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tl_entry_general);
 
+static notrace int tl_entry_any(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct tl_probe *probe = container_of(kp, struct tl_probe, kp);
+
+	if (!READ_ONCE(probe->session->active))
+		return 0;
+	if (tl_sampled(this_cpu_ptr(probe->counts)->hits))
+		return tl_entry_timed(kp, regs);
+	return tl_entry_general(kp, regs);
+}
+NOKPROBE_SYMBOL(tl_entry_any);
+
 /* What its guard rejects goes no further, and is counted as the program would have it counted. */
 static notrace int tl_entry_guarded(struct kprobe *kp, struct pt_regs *regs)
 {
@@ -308,9 +350,11 @@ static notrace int tl_entry_guarded(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!READ_ONCE(session->active))
 		return 0;
+	counts = this_cpu_ptr(probe->counts);
+	if (tl_sampled(counts->hits))
+		return tl_entry_timed(kp, regs);
 	if (tl_wanted(session) && !tl_program_guards(&probe->entry, regs))
 		return tl_entry_general(kp, regs);
-	counts = this_cpu_ptr(probe->counts);
 	counts->hits++;
 	counts->filtered++;
 	return 0;
@@ -332,6 +376,8 @@ static __always_inline int tl_entry_fast(struct kprobe *kp, struct pt_regs *regs
 	if (!READ_ONCE(session->active))
 		return 0;
 	counts = this_cpu_ptr(probe->counts);
+	if (tl_sampled(counts->hits))
+		return tl_entry_timed(kp, regs);
 	if (!tl_wanted(session)) {
 		counts->hits++;
 		counts->filtered++;
@@ -379,6 +425,8 @@ static notrace int tl_entry_narrowed(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct tl_probe *probe = container_of(kp, struct tl_probe, kp);
 
+	if (tl_sampled(this_cpu_ptr(probe->counts)->hits) && READ_ONCE(probe->session->active))
+		return tl_entry_timed(kp, regs);
 	return tl_admitted(probe) ? probe->admitted(kp, regs) : 0;
 }
 NOKPROBE_SYMBOL(tl_entry_narrowed);
@@ -388,11 +436,63 @@ static __always_inline struct tl_probe *tl_probe_of(struct kretprobe_instance *r
 	return container_of(tl_kretprobe_of(ri), struct tl_probe, rp);
 }
 
+/* As tl_entry_timed(), of a call's entry. */
+static noinline int tl_call_entry_timed(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+	struct tl_counts *counts = this_cpu_ptr(probe->counts);
+	u64 begun = tl_clock_ticks(probe->session->tsc);
+	u64 hits = counts->hits;
+	int over;
+
+	counts->hits++;
+	over = probe->rp.entry_handler(ri, regs);
+	counts->hits--;
+	tl_load_hit(probe->session, begun, hits, tl_load_entry_floor(&probe->rp.kp));
+	return over;
+}
+NOKPROBE_SYMBOL(tl_call_entry_timed);
+
+/* Of a call's return. */
+static noinline int tl_call_return_timed(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+	struct tl_counts *counts = this_cpu_ptr(probe->counts);
+	u64 begun = tl_clock_ticks(probe->session->tsc);
+	u64 returned = counts->returned;
+
+	counts->returned++;
+	probe->rp.handler(ri, regs);
+	counts->returned--;
+	tl_load_hit(probe->session, begun, returned, tl_load_return_floor());
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_call_return_timed);
+
+/* Of a return probe, where the kernel's share is both ends'. */
+static noinline int tl_return_timed(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+	struct tl_counts *counts = this_cpu_ptr(probe->counts);
+	u64 begun = tl_clock_ticks(probe->session->tsc);
+	u64 hits = counts->hits;
+
+	counts->hits++;
+	probe->rp.handler(ri, regs);
+	counts->hits--;
+	tl_load_hit(probe->session, begun, hits,
+		    tl_load_entry_floor(&probe->rp.kp) + tl_load_return_floor());
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_return_timed);
+
 /* Return probes: no entry, the return is the hit. */
 int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
 
+	if (READ_ONCE(probe->session->active) && tl_sampled(this_cpu_ptr(probe->counts)->hits))
+		return tl_return_timed(ri, regs);
 	if (!probe->session->filter.narrowed || tl_admitted(probe))
 		tl_hit_general(probe, NULL, &probe->ret, regs);
 	return 0;
@@ -422,6 +522,8 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 	if (!READ_ONCE(session->active))
 		return 1;
 	counts = this_cpu_ptr(probe->counts);
+	if (tl_sampled(counts->hits))
+		return tl_call_entry_timed(ri, regs);
 	counts->hits++;
 	if (!tl_wanted(session)) {
 		counts->filtered++;
@@ -469,9 +571,11 @@ static notrace int tl_call_entry_guarded(struct kretprobe_instance *ri, struct p
 	tl_call_over((struct tl_call *)ri->data);
 	if (!READ_ONCE(session->active))
 		return 1;
+	counts = this_cpu_ptr(probe->counts);
+	if (tl_sampled(counts->hits))
+		return tl_call_entry_timed(ri, regs);
 	if (tl_wanted(session) && !tl_program_guards(&probe->entry, regs))
 		return tl_call_entry_general(ri, regs);
-	counts = this_cpu_ptr(probe->counts);
 	counts->hits++;
 	counts->filtered++;
 	return 1;
@@ -482,6 +586,8 @@ static notrace int tl_call_entry_narrowed(struct kretprobe_instance *ri, struct 
 {
 	struct tl_probe *probe = tl_probe_of(ri);
 
+	if (tl_sampled(this_cpu_ptr(probe->counts)->hits) && READ_ONCE(probe->session->active))
+		return tl_call_entry_timed(ri, regs);
 	if (tl_admitted(probe))
 		return probe->admitted_call(ri, regs);
 	tl_call_over((struct tl_call *)ri->data);
@@ -584,6 +690,16 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 	return 0;
 }
 NOKPROBE_SYMBOL(tl_call_return_general);
+
+static notrace int tl_call_return_any(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+
+	if (tl_sampled(this_cpu_ptr(probe->counts)->returned))
+		return tl_call_return_timed(ri, regs);
+	return tl_call_return_general(ri, regs);
+}
+NOKPROBE_SYMBOL(tl_call_return_any);
 NOKPROBE_SYMBOL(tl_ring_reserve_slow);
 
 #ifdef TL_FAST_HANDLERS
@@ -625,6 +741,8 @@ static __always_inline int tl_call_return(struct kretprobe_instance *ri, struct 
 	u64 now;
 	u8 *at;
 
+	if (tl_sampled(counts->returned))
+		return tl_call_return_timed(ri, regs);
 	if (!tl_call_current(session, call, counts))
 		return 0;
 	if (unlikely(!tl_context_usual(regs)))
@@ -674,7 +792,7 @@ static kprobe_pre_handler_t tl_wanted_entry(const struct tl_probe *probe)
 	if (probe->entry.guarded)
 		return tl_entry_guarded;
 	if (!tl_probe_plain(probe) || probe->entry.shape == TL_SHAPE_PROGRAM)
-		return tl_entry_general;
+		return tl_entry_any;
 	if (probe->entry.shape == TL_SHAPE_PARTS)
 		return tl_entry_parts;
 	return probe->entry.shape == TL_SHAPE_ARGS ? tl_entry_args : tl_entry_words;
@@ -708,14 +826,14 @@ kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
 {
 	if (tl_call_common(probe))
 		return tl_call_return_fast;
-	return tl_call_parts(probe) ? tl_call_return_parts : tl_call_return_general;
+	return tl_call_parts(probe) ? tl_call_return_parts : tl_call_return_any;
 }
 
 #else
 
 static kprobe_pre_handler_t tl_wanted_entry(const struct tl_probe *probe)
 {
-	return probe->entry.guarded ? tl_entry_guarded : tl_entry_general;
+	return probe->entry.guarded ? tl_entry_guarded : tl_entry_any;
 }
 
 static kretprobe_handler_t tl_wanted_call_entry(const struct tl_probe *probe)
@@ -725,7 +843,7 @@ static kretprobe_handler_t tl_wanted_call_entry(const struct tl_probe *probe)
 
 kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
 {
-	return tl_call_return_general;
+	return tl_call_return_any;
 }
 
 #endif

@@ -6,13 +6,16 @@
 #include <linux/kprobes.h>
 #include <linux/sched.h>
 #include "shared/ring.h"
+#include "shared/trapline.h"
 
 struct tl_probe;
+struct tl_session;
 
 kprobe_pre_handler_t tl_handler_entry(struct tl_probe *probe);
 kretprobe_handler_t tl_handler_call_entry(struct tl_probe *probe);
 kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe);
 int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs);
+void tl_end(struct tl_session *session, enum trapline_ended why);
 
 /* @task as records name it. */
 static __always_inline struct tl_task tl_task_of(const struct task_struct *task)

@@ -41,6 +41,7 @@ static const struct nla_policy tl_policy[TRAPLINE_A_MAX + 1] = {
 	[TRAPLINE_A_ONLY_COMMS] = { .type = NLA_BINARY, .len = TRAPLINE_ONLY_MAX * TL_COMM_SIZE },
 	[TRAPLINE_A_ONLY_CGROUPS] = { .type = NLA_BINARY, .len = TRAPLINE_ONLY_MAX * sizeof(u32) },
 	[TRAPLINE_A_LIMIT] = { .type = NLA_U64 },
+	[TRAPLINE_A_GUARD] = NLA_POLICY_RANGE(NLA_U32, 1, 100),
 };
 
 static const struct nla_policy tl_probe_policy[TRAPLINE_P_MAX + 1] = {
@@ -308,6 +309,8 @@ static int tl_config_parse(struct tl_session_config *config, struct genl_info *i
 	config->wake_chunks = nla_get_flag(attrs[TRAPLINE_A_WAKE_CHUNKS]);
 	if (attrs[TRAPLINE_A_LIMIT])
 		config->limit = nla_get_u64(attrs[TRAPLINE_A_LIMIT]);
+	if (attrs[TRAPLINE_A_GUARD])
+		config->guard = nla_get_u32(attrs[TRAPLINE_A_GUARD]);
 	config->follow = nla_get_flag(attrs[TRAPLINE_A_FOLLOW]);
 	if (config->follow && !attrs[TRAPLINE_A_TGIDS]) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attrs[TRAPLINE_A_FOLLOW],

@@ -113,6 +113,7 @@ struct tl_session *tl_session_create(void)
 	xa_init(&session->probes);
 	init_waitqueue_head(&session->readers);
 	tl_hrtimer_setup(&session->wake, tl_session_wake);
+	tl_load_init(session);
 	session->tsc = tl_clock_tsc_trusted();
 	session->id = get_random_u64() | 1;
 	session->owner = current->tgid;
@@ -236,6 +237,7 @@ void tl_session_destroy(struct tl_session *session)
 	mutex_unlock(&session->lock);
 
 	WRITE_ONCE(session->active, false);
+	tl_load_destroy(session);
 	tl_session_lift(session, NULL, KTIME_MAX);
 	kick_all_cpus_sync();	/* see tl_session_wait_for_handlers() */
 	tl_filter_destroy(&session->filter);
@@ -245,6 +247,7 @@ void tl_session_destroy(struct tl_session *session)
 		cond_resched();
 	}
 	xa_destroy(&session->probes);
+	free_percpu(session->load.cpus);
 	tl_session_free_rings(session->rings);
 	tl_session_free_metadata(session);
 	tl_session_drop(session);
@@ -319,6 +322,11 @@ int tl_session_configure(struct tl_session *session, const struct tl_session_con
 	error = tl_session_make_filter(session, config, text);
 	if (error)
 		goto fail;
+	error = tl_load_configure(session, config->guard);
+	if (error) {
+		*text = "no memory for the guard";
+		goto fail;
+	}
 	error = tl_session_make_rings(session, config);
 	if (error) {
 		if (error == -ENOMEM)
@@ -329,6 +337,9 @@ int tl_session_configure(struct tl_session *session, const struct tl_session_con
 	session->limit = config->limit;
 	return 0;
 fail:
+	free_percpu(session->load.cpus);
+	session->load.cpus = NULL;
+	session->load.most = 0;
 	tl_filter_destroy(&session->filter);
 	return error;
 }
@@ -442,6 +453,7 @@ struct tl_instant tl_session_start(struct tl_session *session)
 	WRITE_ONCE(session->unprinted, false);
 	WRITE_ONCE(session->dumps, 0);
 	WRITE_ONCE(session->started, true);
+	tl_load_begin(session, now.ticks);
 	/* Handlers that see the flag see the generation: a return's own check else. */
 	smp_store_release(&session->active, true);
 	return now;
@@ -458,6 +470,7 @@ struct tl_instant tl_session_stop(struct tl_session *session)
 
 	lockdep_assert_held(&session->lock);
 	WRITE_ONCE(session->active, false);
+	tl_load_end(session);
 	tl_session_wait_for_handlers();
 	/* Now nobody is left who could set it, nor end the next run. */
 	WRITE_ONCE(session->triggered, false);

@@ -17,6 +17,7 @@
 #include <linux/xarray.h>
 #include "clock.h"
 #include "filter.h"
+#include "load.h"
 #include "probe.h"
 #include "ring.h"
 
@@ -30,6 +31,7 @@ struct tl_session {
 	struct tl_ring __percpu *rings;	/* NULL: not configured */
 	struct tl_filter filter;
 	u64 limit;			/* records of a run; 0: none */
+	struct tl_load load;
 
 	atomic64_t admitted;		/* of this run's: records, and what may become one */
 	atomic64_t taken;		/* records */
@@ -71,6 +73,7 @@ struct tl_session_config {
 	u64 ring_size;			/* bytes; a valid one */
 	u32 maxactive;
 	u64 limit;			/* records of a run; 0: none */
+	u32 guard;			/* percent of a CPU; 0: none */
 	bool restricted;		/* only the thread groups below */
 	bool follow;
 	bool overwrite;

@@ -20,7 +20,7 @@
  *            CLOCK_NAME, CLOCK_HZ
  *   CONFIGURE     FD [RING_SIZE] [MAXACTIVE] [TGIDS] [FOLLOW] [EXCLUDE_TGID]
  *                 [OVERWRITE] [WAKE_CHUNKS] [ONLY_CPUS] [ONLY_UIDS] [ONLY_COMMS] [ONLY_CGROUPS]
- *                 [LIMIT]
+ *                 [LIMIT] [GUARD]
  *     Once per session, before anything else but INFO. Allocates the rings.
  *     RING_SIZE     bytes per possible CPU, a power of two (default 1 MiB);
  *     MAXACTIVE     calls that a return or call probe can have inside at once;
@@ -38,7 +38,9 @@
  *     ONLY_CGROUPS  only those of tasks in one of these cgroups or below: descriptors of
  *                   directories of cgroup v2. All that are given must hold;
  *     LIMIT         a run ends once this many hits were recorded: those after it are not, and
- *                   of those on other CPUs meanwhile some may be counted as limited.
+ *                   of those on other CPUs meanwhile some may be counted as limited;
+ *     GUARD         percent of a CPU, 1 to 100: if hits take more of one over a second, by a
+ *                   sample of them, the run ends and all probes are lifted.
  *     reply: RING_SIZE, CHUNK_SIZE, CPUS, MAXACTIVE
  *     errors: EBUSY configured already; ERANGE size or maxactive out of limits;
  *             EINTR killed meanwhile;
@@ -213,6 +215,7 @@ enum trapline_attr {
 	TRAPLINE_A_ONLY_COMMS,		/* array of char[16], NULs behind the name */
 	TRAPLINE_A_ONLY_CGROUPS,	/* array of u32, descriptors */
 	TRAPLINE_A_LIMIT,		/* u64, records; 0: none */
+	TRAPLINE_A_GUARD,		/* u32, percent */
 	__TRAPLINE_A_AFTER_LAST
 };
 
@@ -259,6 +262,9 @@ enum trapline_session_attr {
 	TRAPLINE_S_NUMBER,		/* u32, from 1; none is used twice while the module is loaded */
 	TRAPLINE_S_SILENCED,		/* u64, ns of CLOCK_MONOTONIC: a crash's dump ended the run then */
 	TRAPLINE_S_ENDED,		/* u32, trapline_ended: of the run, if it isn't going on */
+	TRAPLINE_S_SPENT,		/* u64, ns that hits took on all CPUs, with a GUARD */
+	TRAPLINE_S_LOAD,		/* u32, percent that a GUARD found too much ... */
+	TRAPLINE_S_LOAD_CPU,		/* u32, ... on this CPU */
 	__TRAPLINE_S_AFTER_LAST
 };
 
@@ -297,6 +303,7 @@ enum trapline_ended {
 	TRAPLINE_ENDED_NOT,
 	TRAPLINE_ENDED_TRIGGER,
 	TRAPLINE_ENDED_LIMIT,		/* LIMIT hits were recorded */
+	TRAPLINE_ENDED_GUARD,		/* hits took too much of a CPU; all probes are lifted */
 	TRAPLINE_ENDS
 };
 

@@ -15,6 +15,7 @@
 #include <functional>
 #include <string>
 #include <sys/syscall.h>
+#include <tuple>
 #include <unistd.h>
 
 #include "command/collector.h"
@@ -70,6 +71,7 @@ double floor_of(const std::string& kind) {
 
 struct Measured {
     double cost = 0;
+    double guessed = 0;      // a hit, by the guard
     std::uint64_t bytes = 0; // a record
 };
 
@@ -91,9 +93,10 @@ std::vector<tl_insn> store_arguments(int count) {
     return insns;
 }
 
-Measured trapline_cost(trapline_probe_kind kind, int arguments) {
+Measured trapline_cost(trapline_probe_kind kind, int arguments, std::uint32_t guard = 0) {
     Session session;
     SessionConfig config;
+    config.guard = guard;
     config.ring_size = 4U << 20;
     config.exclude_tgid = 1; // the tool excludes itself: somebody must be excluded
     const SessionGeometry geometry = session.configure(config);
@@ -134,6 +137,8 @@ Measured trapline_cost(trapline_probe_kind kind, int arguments) {
     });
     session.stop();
     const trapline_counters counters = session.probes().front().counters;
+    result.guessed = static_cast<double>(session.sessions().front().spent_ns) /
+                     static_cast<double>(counters.hits);
     if (counters.recorded < turns * (repetitions + 1) || counters.lost_full != 0) {
         std::fprintf(stderr, "cost: the workload was not recorded whole\n");
         std::exit(1); // NOLINT(concurrency-mt-unsafe)
@@ -256,6 +261,18 @@ int main() {
     report.budget("trapline: entry, 3 arguments", entry.cost, entry_floor, 90);
     const Measured call = trapline_cost(TRAPLINE_CALL, 3);
     report.budget("trapline: call, 3 arguments, return, duration", call.cost, call_floor, 160);
+    // The same while the guard looks; and what it takes a hit for.
+    for (const auto& [name, kind, floor, allowed] :
+         {std::tuple("entry", TRAPLINE_ENTRY, entry_floor, 90.0),
+          std::tuple("call", TRAPLINE_CALL, call_floor, 160.0)}) {
+        const Measured watched = trapline_cost(kind, 3, 100);
+        report.budget(fmt::format("trapline: {}, with the guard", name), watched.cost, floor,
+                      allowed);
+        const double factor = watched.guessed / (watched.cost - base);
+        report.require(fmt::format("the guard takes it for {:.0f}: factor {:.2f}, 1.5 at most",
+                                   watched.guessed, factor),
+                       factor < 1.5 && factor > 1 / 1.5);
+    }
     report.line("trapline: call, 6 arguments, return, duration",
                 trapline_cost(TRAPLINE_CALL, 6).cost);
     fmt::print("{:<44} {:>8} and {} bytes\n", "trapline: a record of these", entry.bytes,

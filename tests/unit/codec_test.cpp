@@ -503,12 +503,15 @@ TEST(CodecBuild, ConfigureWithFilters) {
 TEST(CodecBuild, Limits) {
     SessionConfig config;
     config.limit = 1ULL << 40;
+    config.guard = 25;
     const Message m = new_request(family, TRAPLINE_C_CONFIGURE, session_fd);
     put_configure(m.get(), config);
     const auto found = attributes(m);
-    ASSERT_EQ(found.size(), 2U);
+    ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(nla_type(found[1]), TRAPLINE_A_LIMIT);
     EXPECT_EQ(number(found[1]), 1ULL << 40);
+    EXPECT_EQ(nla_type(found[2]), TRAPLINE_A_GUARD);
+    EXPECT_EQ(number(found[2]), 25U);
 }
 
 TEST(CodecBuild, ConfigureWithTooManyFilters) {

@@ -91,9 +91,10 @@ protected:
     virtual bool wanted(const Ending&) const { return true; } // is the rest to be written?
     virtual std::vector<RingTotals> totals() = 0;
 
-    bool run_ended(Ending& ending);
     // Whether something may end the run in the module, or announce itself.
-    bool may_end() const { return !options_.triggers.empty() || options_.run.limit != 0; }
+    bool may_end() const {
+        return !options_.triggers.empty() || options_.run.limit != 0 || options_.run.guard;
+    }
     std::uint64_t size_limit() const; // of streams and the first metadata; 0: none
     void create();
 
@@ -120,20 +121,6 @@ std::uint64_t Record::size_limit() const {
     if (options_.max_size == 0)
         return 0;
     return options_.max_size > growth_ ? options_.max_size - growth_ : 1;
-}
-
-// Whether the module has stopped recording, and why.
-bool Record::run_ended(Ending& ending) {
-    switch (run_.ended()) {
-    case TRAPLINE_ENDED_TRIGGER:
-        ending.cause = "--until";
-        return true;
-    case TRAPLINE_ENDED_LIMIT:
-        ending.cause = limit_cause;
-        return true;
-    default:
-        return false;
-    }
 }
 
 void Record::say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const {
@@ -231,6 +218,10 @@ int Record::run() {
     }
     if (lost)
         say("trapline: warning: events were lost\n");
+    if (!ending.too_much.empty()) {
+        run_.say_command_goes_on();
+        throw Error(ending.too_much, std::string(guard_hint));
+    }
     return run_.finish(ending, lost);
 }
 
@@ -246,18 +237,19 @@ private:
     }
 
     Ending wait() override {
-        const Watch session{run_.session().fd(), POLLIN | POLLPRI,
-                            [this](Ending& ending, short) { return records_came(ending); }};
+        const Watch session{
+            run_.session().fd(), POLLIN | POLLPRI,
+            [this](Ending& ending, short revents) { return records_came(ending, revents); }};
         return run_.wait({&session, 1},
                          {presence_interval, [this] { directory_.check_present(); }});
     }
 
-    bool records_came(Ending& ending) {
+    bool records_came(Ending& ending, short revents) {
         if (!writer_->write_finished()) {
             full_ = true;
             return true;
         }
-        return may_end() && run_ended(ending);
+        return (revents & POLLPRI) != 0 && run_.ended(ending);
     }
 
     Run::SignalUse use_of(int number) override {
@@ -315,7 +307,7 @@ private:
     }
 
     bool trigger_hit(Ending& ending) {
-        if (run_ended(ending))
+        if (run_.ended(ending))
             return true;
         return !snapshot("--snapshot-on");
     }

@@ -61,6 +61,7 @@ SessionConfig Run::session_config(const FoundFilter& filter) const {
         config.tgids.push_back(static_cast<std::uint32_t>(child_->pid()));
     config.follow = !config.tgids.empty();
     config.limit = options_.limit;
+    config.guard = options_.guard ? guard_percent : 0;
     filter.put_into(config);
     return config;
 }
@@ -223,11 +224,20 @@ bool Run::take_late_signal(Ending& ending) {
     return true;
 }
 
-trapline_ended Run::ended() {
-    for (const SessionReport& session : session_->sessions())
-        if (session.own)
-            return session.ended;
-    return TRAPLINE_ENDED_NOT;
+bool Run::ended(Ending& ending) {
+    for (const SessionReport& session : session_->sessions()) {
+        if (!session.own || session.ended == TRAPLINE_ENDED_NOT)
+            continue;
+        if (session.ended == TRAPLINE_ENDED_GUARD)
+            ending.too_much = fmt::format(
+                "the guard has ended it: probes took {} % of CPU {}, and {} are the most",
+                session.load_percent, session.load_cpu, guard_percent);
+        ending.cause = session.ended == TRAPLINE_ENDED_TRIGGER ? "--until"
+                       : session.ended == TRAPLINE_ENDED_LIMIT ? limit_cause
+                                                               : guard_cause;
+        return true;
+    }
+    return false;
 }
 
 ClockAnchor Run::stop() {
@@ -237,6 +247,7 @@ ClockAnchor Run::stop() {
         if (!session.own)
             continue;
         ring_losses_ = session.lost;
+        lifted_by_guard_ = session.ended == TRAPLINE_ENDED_GUARD;
         silenced_ns_ = session.silenced_ns;
     }
     session_->delete_probe();
@@ -263,9 +274,9 @@ bool Run::account() const {
         account.maxactive = report.maxactive;
         account.pending = report.pending;
         account.pending_known = report.pending_known;
-        if (report.lifted)
+        if (report.lifted && !lifted_by_guard_)
             gone += gone_text(account.name);
-        lost = lost || report.lifted || lost_records(report.counters) != 0 ||
+        lost = lost || (report.lifted && !lifted_by_guard_) || lost_records(report.counters) != 0 ||
                report.counters.missed_recursion != 0 || report.counters.missed_maxactive != 0;
         accounts.push_back(std::move(account));
     }

@@ -22,7 +22,14 @@ namespace trapline {
 
 constexpr int lost_status = 3; // events were lost, and --strict
 
-constexpr std::string_view limit_cause = "--limit"; // of an Ending
+// What a hit's probes may take of a CPU over a second.
+constexpr std::uint32_t guard_percent = 25;
+
+// Of an Ending.
+constexpr std::string_view limit_cause = "--limit";
+constexpr std::string_view guard_cause = "the guard";
+constexpr std::string_view guard_hint =
+    "trace fewer or rarer functions, or fewer of their hits; --no-guard goes on at any cost";
 
 // To standard error.
 void say(std::string_view text);
@@ -32,6 +39,7 @@ struct Ending {
     std::optional<int> status; // ours to exit with: COMMAND's, if there is one
     std::optional<int> signal; // that ended it while COMMAND went on
     bool by_command = false;   // COMMAND ended, and with it the run
+    std::string too_much;      // what the guard has to say, if that ended it
     std::string cause;         // "COMMAND (status 0)", "SIGINT", "--duration", ...
 };
 
@@ -91,8 +99,8 @@ public:
     bool take_late_signal(Ending& ending);
     int signals_fd() const { return signals_.fd(); }
 
-    // What ended the run in the module already; the session's descriptor reports POLLPRI then.
-    trapline_ended ended();
+    // Whether the module has ended the run, and why; the session's descriptor reports POLLPRI then.
+    bool ended(Ending& ending);
 
     // STOP, first of all, however long the rest may take; then all traps are lifted.
     ClockAnchor stop();
@@ -130,6 +138,7 @@ private:
     std::vector<ProbeReport> reports_;
     std::uint64_t ring_losses_ = 0; // records that rings dropped, marks among them
     std::optional<std::uint64_t> silenced_ns_;
+    bool lifted_by_guard_ = false;
 };
 
 } // namespace trapline

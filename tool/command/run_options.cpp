@@ -46,6 +46,7 @@ void add_shared_options(po::options_description& options) {
     add("entry", "trace entries only: arguments, as they come in");
     add("return", "trace returns only: return values");
     add("begin", "record a call's entry too, as it happens: for calls that never return");
+    add("no-guard", "go on also where the probes take more than 25 % of a CPU");
     add("strict", "exit with 3 if an event was lost");
     add("buffer-size,b", po::value<std::string>()->value_name("SIZE"),
         "bytes per CPU for events not read yet, a power of two from 64K to 1G (default 1M)");
@@ -221,6 +222,7 @@ RunOptions RunCommandLine::run_options() const {
     options.all = has("all");
     options.begin = has("begin");
     options.strict = has("strict");
+    options.guard = !has("no-guard");
     options.pids = values_of.pids(values("pid"));
     options.only = values_of.filter(*this);
     if (has("duration"))

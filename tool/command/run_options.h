@@ -26,6 +26,7 @@ struct RunOptions {
     bool begin = false;               // record entries too, as they happen
     bool strict = false;              // losses are a failure
     std::uint64_t buffer_size = 0;    // bytes per CPU; 0: the module's default
+    bool guard = true;                // against probes that take too much of a CPU
     std::uint32_t limit = 0;          // events, after which it ends; 0: none
     std::uint32_t max_rate = 0;       // events of each probe in a second; 0: no limit
     std::uint32_t maxactive = 0;      // calls inside at once per probe; 0: the module's choice

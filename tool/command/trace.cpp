@@ -61,13 +61,8 @@ Ending Trace::wait() {
              return true;
          }},
         {shown_.fd(), POLLIN, [](Ending&, short) { return true; }},
-        {options_.run.limit != 0 ? run_.session().fd() : -1, POLLPRI,
-         [this](Ending& ending, short) {
-             if (run_.ended() != TRAPLINE_ENDED_LIMIT)
-                 return false;
-             ending.cause = limit_cause;
-             return true;
-         }},
+        {run_.session().fd(), POLLPRI,
+         [this](Ending& ending, short) { return run_.ended(ending); }},
     };
     return run_.wait(watches);
 }
@@ -128,6 +123,10 @@ int Trace::run() {
                         shower.stragglers()));
     if (lost)
         say("trapline: warning: events were lost\n");
+    if (!ending.too_much.empty()) {
+        run_.say_command_goes_on();
+        throw Error(ending.too_much, std::string(guard_hint));
+    }
     return run_.finish(ending, lost);
 }
 

@@ -37,7 +37,7 @@ constexpr auto main_names =
                                      "OVERWRITE",    "WAKE_CHUNKS", "TEXT",
                                      "MARKED",       "LOST",        "SESSION_NUMBER",
                                      "ONLY_CPUS",    "ONLY_UIDS",   "ONLY_COMMS",
-                                     "ONLY_CGROUPS", "LIMIT"});
+                                     "ONLY_CGROUPS", "LIMIT",       "GUARD"});
 static_assert(main_names.size() == TRAPLINE_A_MAX + 1);
 
 constexpr auto probe_names = std::to_array<std::string_view>(
@@ -48,7 +48,7 @@ static_assert(probe_names.size() == TRAPLINE_P_MAX + 1);
 
 constexpr auto session_names = std::to_array<std::string_view>(
     {"UNSPEC", "PAD", "TGID", "COMM", "UID", "STARTED", "PROBES", "RING_SIZE", "RECORDED", "LOST",
-     "OWN", "OVERWRITE", "NUMBER", "SILENCED", "ENDED"});
+     "OWN", "OVERWRITE", "NUMBER", "SILENCED", "ENDED", "SPENT", "LOAD", "LOAD_CPU"});
 static_assert(session_names.size() == TRAPLINE_S_MAX + 1);
 
 constexpr std::string_view mismatch_hint =
@@ -330,6 +330,8 @@ void put_configure(nl_msg* message, const SessionConfig& config) {
         must_fit(nla_put_flag(message, TRAPLINE_A_WAKE_CHUNKS), "a flag");
     if (config.limit != 0)
         must_fit(put(message, TRAPLINE_A_LIMIT, config.limit), "a limit");
+    if (config.guard != 0)
+        must_fit(put(message, TRAPLINE_A_GUARD, config.guard), "a guard");
     put_only(message, config);
 }
 
@@ -496,6 +498,9 @@ SessionReport parse_session(const nlmsghdr* answer) {
     report.own = in.has(TRAPLINE_S_OWN);
     report.overwrite = in.has(TRAPLINE_S_OVERWRITE);
     report.ended = ended_of(in);
+    report.spent_ns = in.value_or<std::uint64_t>(TRAPLINE_S_SPENT, 0);
+    report.load_percent = in.value_or<std::uint32_t>(TRAPLINE_S_LOAD, 0);
+    report.load_cpu = in.value_or<std::uint32_t>(TRAPLINE_S_LOAD_CPU, 0);
     if (in.has(TRAPLINE_S_SILENCED))
         report.silenced_ns = in.value<std::uint64_t>(TRAPLINE_S_SILENCED);
     return report;

@@ -42,6 +42,7 @@ struct SessionConfig {
     std::vector<std::uint32_t> only_cgroups;
     bool overwrite = false;   // a flight recorder: the oldest chunk gives way to the newest
     bool wake_chunks = false; // poll() says POLLIN only when a chunk is finished
+    std::uint32_t guard = 0;  // percent of a CPU that hits may take over a second; 0: no limit
     std::uint64_t limit = 0;  // records, after which a run ends; 0: none
 };
 
@@ -128,6 +129,9 @@ struct SessionReport {
     bool own = false; // the asker's
     bool overwrite = false;
     trapline_ended ended = TRAPLINE_ENDED_NOT; // its run, before STOP
+    std::uint64_t spent_ns = 0;                // that hits took on all CPUs; with a guard only
+    std::uint32_t load_percent = 0;            // what the guard found too much
+    std::uint32_t load_cpu = 0;                // and where
     std::optional<std::uint64_t> silenced_ns;  // CLOCK_MONOTONIC: a crash ended its run then
 };
 

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 loaded=yes
 # Of a kernel that traps no returns, only what is said of that, and what goes without.
-parts='forms symbols types errors condition filters expressions texts status limits signals output order cpus account record explain list sessions module doctor'
+parts='forms symbols types errors condition filters expressions texts status limits guard signals output order cpus account record explain list sessions module doctor'
 if trapline trace kretprobe:vfs_read -- true 2>&1 | grep -q "can't trap the returns"; then
 	parts=entries
 fi

@@ -48,7 +48,7 @@ t "status: a session, its probes' techniques and exact counts, and none after it
 two_sessions() {
 	rm -f ready go
 	# Stopped, so that its ring must overflow, and nobody changes the counters.
-	trace_background -b 64K read_zero -- \
+	trace_background --no-guard -b 64K read_zero -- \
 		sh -c "kill -STOP \$PPID; tl-calls 20000 --cpu 1; touch ready; until [ -e go ]; do sleep 0.05; done; kill -CONT \$PPID"
 	until_true test -e ready
 	timeout -s KILL 120 trapline record --overwrite -b 128K -o rec write_null >rec_out 2>rec_err </dev/null &

@@ -9,9 +9,7 @@
 
 #define TLPAGE_SIZE	(2 * PAGE_SIZE)
 
-void tlpage_take(const char *text);
-
-noinline __used void tlpage_take(const char *text)
+static noinline __used void tlpage_take(const char *text)
 {
 	asm volatile("" : : "r" (text) : "memory");
 }
