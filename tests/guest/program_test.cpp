@@ -493,7 +493,8 @@ TEST(Conditions, FilterExactly) {
 TEST(Programs, KnowTheTask) {
     std::string comm = read_file("/proc/self/comm");
     comm.pop_back();
-    const std::string list = "($pid, $tid, $uid, $cpu, $comm, $caller, $stack0)";
+    const std::string list =
+        fmt::format("($pid, $tid, $uid, $cpu, $comm, $caller, {})", caller_at_entry());
     Traced traced;
     traced.add(asked(1, "kprobe:write_null" + list, traced.session()));
     traced.add(

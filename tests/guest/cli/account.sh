@@ -6,7 +6,7 @@ blocked_reader() {
 	mkfifo pipe
 	# Opens at once, reads late: what is not shown meanwhile must be kept or counted.
 	(exec 4<pipe; sleep 3; cat <&4 >lines) &
-	timeout -s KILL 120 trapline trace --no-guard -b 64K read_zero >pipe 2>err -- sh -c 'tl-calls 100000 >&2'
+	timeout -s KILL 120 trapline trace --no-guard $entries -b 64K read_zero >pipe 2>err -- sh -c 'tl-calls 100000 >&2'
 	echo $? >status
 	wait
 	expect_status 0
@@ -36,6 +36,7 @@ pipe_read=pipe_read
 ! grep -q ' fifo_pipe_read$' /proc/kallsyms || pipe_read=fifo_pipe_read
 
 maxactive() {
+	needs_returns
 	mkfifo fifo
 	exec 3<>fifo
 	trace_background --maxactive 1 -d 20 -o events $pipe_read -- sh -c 'for i in 1 2 3 4; do cat fifo & done; touch ready; wait'
@@ -61,6 +62,7 @@ killall_here() {
 t "more calls inside than --maxactive are shown as missed" maxactive
 
 never_returns() {
+	needs_returns
 	mkfifo fifo
 	exec 3<>fifo
 	# Long after the trace is over, also on a busy machine.
@@ -77,6 +79,7 @@ never_returns() {
 t "--begin shows the entry of a call that never returns; it is listed with tid and age" never_returns
 
 begin_pairs() {
+	needs_returns
 	trace --begin -o events read_zero -- tl-calls 4
 	expect_is "lines" "$(lines events .)" 8
 	expect_is "entries" "$(lines events "read_zero\\($read_args\\)\$")" 4

@@ -51,7 +51,7 @@ t "CPUs: one that was offline at the start comes and is traced" comes_later
 # What it wrote is there when it has gone; also what was being called when it went.
 recorded_and_gone() {
 	# shellcheck disable=SC2016
-	timeout -s KILL 120 trapline record --overwrite -o flight read_zero -- sh -c '
+	timeout -s KILL 120 trapline record $entries --overwrite -o flight read_zero -- sh -c '
 		tl-calls 50 --cpu $last >/dev/null
 		echo 0 >/sys/devices/system/cpu/cpu$last/online
 		tl-calls 30 --cpu 0 >/dev/null
@@ -91,7 +91,7 @@ never_there() {
 	trace -b 64K read_zero -- tl-calls 100 --cpu "$last"
 	expect_status 0
 	expect_is "recorded" "$(account read_zero recorded)" 100
-	timeout -s KILL 120 trapline record --overwrite -o all read_zero -- sh -c 'tl-calls 7 >/dev/null; exit 5' 2>err
+	timeout -s KILL 120 trapline record $entries --overwrite -o all read_zero -- sh -c 'tl-calls 7 >/dev/null; exit 5' 2>err
 	trapline report all >out || fail "report"
 	expect_is "lines" "$(wc -l <out)" 7
 	trapline status >out || fail "status"

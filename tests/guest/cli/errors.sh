@@ -42,6 +42,7 @@ oops_size() { refused 125 "vfs_read is 0x[0-9a-f]+ bytes, not 0x13" '^  boot the
 t "an oops from another build" oops_size
 
 bad_probes() {
+	entries=''
 	refused 2 'bad probe: kretprobe: .*offset' '^  a probe is' kretprobe:vfs_read+4
 	refused 2 'bad probe: .*--return.*offset' '^  a probe is' --return vfs_read+4
 	refused 2 "bad probe: .*'!'" '^    vfs!read' 'vfs!read'
@@ -51,6 +52,7 @@ bad_probes() {
 t "a malformed probe: a caret shows where" bad_probes
 
 bad_options() {
+	entries=''
 	refused 2 "'--jso'" '^  see: ' --jso vfs_read
 	refused 2 "'?-x'?|'--x'" '^  see: ' -x vfs_read
 	refused 2 "--entry and --return" '^  see: ' --entry --return vfs_read

@@ -4,7 +4,8 @@
 
 # stamped ARGUMENT...: a trace through a pipe to tl-stamp, which judges each line.
 stamped() {
-	{ timeout -s KILL 120 trapline trace "$@" 2>err; } | tl-stamp >out
+	# shellcheck disable=SC2046 # or no word
+	{ timeout -s KILL 120 trapline trace $(entry_option "$@") "$@" 2>err; } | tl-stamp >out
 	echo $? >status
 	say "measured: $(cat out)"
 	expect_status 0

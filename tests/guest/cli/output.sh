@@ -7,7 +7,7 @@ streams() {
 	expect_is "event lines on stdout" "$(lines out ': read_zero\(')" 3
 	expect_is "others on stdout are COMMAND's" "$(grep -v ': read_zero(' out)" 3
 	expect_in err '^to-stderr$'
-	expect_in err '^read_zero +call'
+	expect_in err '^read_zero +(call|entry)'
 	expect_not_in err ': read_zero\('
 	trace -o events read_zero -- tl-calls 3
 	expect_is stdout "$(cat out)" 3
@@ -17,6 +17,7 @@ streams() {
 t "events on stdout, everything else on stderr; -o: events alone" streams
 
 json_lines() {
+	needs_returns
 	trace --json read_zero kprobe:vfs_read+$inside kretprobe:vfs_open kprobe:vfs_open do_sys_openat2 -- sh -c 'tl-calls 3; cat /nonexistent'
 	expect_in err '^3$' # tl-calls' own, which went to stderr
 	tl-json event kind '(keys)' <out >fields || fail "not JSON: $(cat fields)"
@@ -35,7 +36,7 @@ json_file() {
 	trace --json -o events read_zero -- tl-calls 3
 	tl-json event <events >fields || fail "not JSON: $(cat fields)"
 	expect_is "lines" "$(lines fields '"read_zero"')" 3
-	expect_in err '^read_zero +call'
+	expect_in err '^read_zero +(call|entry)'
 	# The issue: "--json (then COMMAND's stdout goes to stderr)", without a condition.
 	expect_in err '^3$'
 	expect_empty out
@@ -65,7 +66,7 @@ hostile_names() {
 t "hostile names: valid JSON, nothing raw in text" hostile_names
 
 hostile_terminal() {
-	timeout -s KILL 120 tl-pty trapline trace read_zero -- tl-comm >out
+	timeout -s KILL 120 tl-pty trapline trace $entries read_zero -- tl-comm >out
 	# Without our own colours no escape is left.
 	sed -E "s/$(printf '\033')\\[[0-9;]*m//g" out | tr -d '\r' >plain
 	[ "$(grep -c "$(printf '\033')" plain)" = 0 ] || fail "an escape sequence reached the terminal"
@@ -81,7 +82,7 @@ pipe_closed() {
 	local begin end
 	begin=$(cut -d. -f1 /proc/uptime)
 	{
-		timeout -s KILL 120 trapline trace vfs_write 2>err
+		timeout -s KILL 120 trapline trace $entries vfs_write 2>err
 		echo $? >status
 	} | head -n 5 >out &
 	until_true grep -q 'Ctrl-C ends' err
@@ -101,7 +102,7 @@ t "SIGPIPE: | head ends quietly, with the probes lifted" pipe_closed
 # Nothing more happens, so only the closed pipe itself can tell.
 pipe_closed_idle() {
 	{
-		timeout -s KILL 120 trapline trace read_zero 2>err
+		timeout -s KILL 120 trapline trace $entries read_zero 2>err
 		echo $? >status
 	} | sleep 2
 	until_true [ -s status ]
@@ -119,10 +120,10 @@ t "the tool's own reads and writes are not traced" own_writes
 
 # Descriptor 1 must not become one of the tool's own.
 no_stdout() {
-	timeout -s KILL 120 trapline trace read_zero >&- 2>err -- tl-calls 3
+	timeout -s KILL 120 trapline trace $entries read_zero >&- 2>err -- tl-calls 3
 	echo $? >status
 	expect_not_in err 'Invalid argument'
-	timeout -s KILL 120 trapline trace -o events read_zero >&- 2>err -- tl-calls 3
+	timeout -s KILL 120 trapline trace $entries -o events read_zero >&- 2>err -- tl-calls 3
 	expect_is "lines" "$(lines events .)" 3
 	expect_sums
 }

@@ -9,11 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . "$here/lib.sh"
 loaded=yes
-# Of a kernel that traps no returns, only what is said of that, and what goes without.
 parts='forms symbols types errors condition filters expressions texts status limits guard signals output order cpus account record explain list sessions module doctor'
-if trapline trace kretprobe:vfs_read -- true 2>&1 | grep -q "can't trap the returns"; then
-	parts=entries
-fi
+[ -z "$entries" ] || parts="$parts entries"
 for part in $parts; do
 	# shellcheck source=/dev/null
 	. "$here/$part.sh"

@@ -37,7 +37,7 @@ one_session() {
 	[ "$(cat status)" = 0 ] || fail "trace: status $(cat status)"
 	expect_in shown '^[1-9][0-9]* +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +stream +1M +2 +[0-9]+ +0 +-$'
 	expect_is "opener and holder" "$(awk 'NR == 2 { print $2 == $4 }' shown)" 1
-	expect_in shown "^[0-9]+ +read_zero +call +$technique +500 +500 +0 +0 +0 +0\$"
+	expect_in shown "^[0-9]+ +read_zero +(call|entry) +$technique +500 +500 +0 +0 +0 +0\$"
 	expect_in shown "^[0-9]+ +vfs_read\\+$inside +entry +(breakpoint|jump) "
 	expect_is "lines" "$(wc -l <shown)" 6
 	show_status
@@ -51,7 +51,7 @@ two_sessions() {
 	trace_background --no-guard -b 64K read_zero -- \
 		sh -c "kill -STOP \$PPID; tl-calls 20000 --cpu 1; touch ready; until [ -e go ]; do sleep 0.05; done; kill -CONT \$PPID"
 	until_true test -e ready
-	timeout -s KILL 120 trapline record --overwrite -b 128K -o rec write_null >rec_out 2>rec_err </dev/null &
+	timeout -s KILL 120 trapline record $entries --overwrite -b 128K -o rec write_null >rec_out 2>rec_err </dev/null &
 	recorder=$!
 	until_true grep -q 'Ctrl-C ends' rec_err
 	show_status
@@ -62,9 +62,9 @@ two_sessions() {
 	ended
 	expect_in shown '^[0-9]+ +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +stream +64K +1 +[0-9]+ +[0-9]+ +-$'
 	expect_in shown '^[0-9]+ +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +flight recorder +128K +1 +0 +0 +not known$'
-	expect_in shown "^[0-9]+ +write_null +call +$technique +0 +0 +0 +0 +0 +0\$"
+	expect_in shown "^[0-9]+ +write_null +(call|entry) +$technique +0 +0 +0 +0 +0 +0\$"
 	# shellcheck disable=SC2046 # one word each
-	set -- $(awk '$2 == "read_zero" && $3 == "call" { print $5, $6, $7, $8, $10 }' shown)
+	set -- $(awk '$2 == "read_zero" { print $5, $6, $7, $8, $10 }' shown)
 	expect_is hits "$1" 20000
 	expect_is "recorded and dropped" "$(($2 + $4))" 20000
 	[ "$4" -gt 0 ] || fail "nothing was dropped"

@@ -4,10 +4,10 @@
 
 terminal_interrupt() {
 	timeout -s KILL 120 tl-pty --at started ^C sh -c 'trap : INT
-		trapline trace vfs_read -- sh -c "sleep 60 & echo \$! >sleeper; echo started; wait"
+		trapline trace $entries vfs_read -- sh -c "sleep 60 & echo \$! >sleeper; echo started; wait"
 		echo "status $?"' >out
 	expect_in out 'status 130'
-	expect_in out '^vfs_read +call +[0-9]+'
+	expect_in out '^vfs_read +(call|entry) +[0-9]+'
 	until_true sh -c '! kill -0 $(cat sleeper) 2>/dev/null'
 }
 t "Ctrl-C on a terminal ends COMMAND and the trace, with the accounting: 130" terminal_interrupt
@@ -19,7 +19,7 @@ group_interrupt() {
 		kill -INT -"$(cat leader)"
 	) &
 	# In the foreground: background jobs ignore SIGINT, and so would COMMAND.
-	timeout -s KILL 120 setsid sh -c 'echo $$ >leader; trap : INT; trapline trace vfs_read -- sleep 60; echo $? >status' >out 2>err
+	timeout -s KILL 120 setsid sh -c 'echo $$ >leader; trap : INT; trapline trace $entries vfs_read -- sleep 60; echo $? >status' >out 2>err
 	expect_status 130
 	expect_sums
 	[ -z "$(pgrep_sleep "$(cat leader)")" ] || fail "sleep goes on"
@@ -38,10 +38,10 @@ t "SIGINT to the process group ends both: 130" group_interrupt
 
 stubborn() {
 	timeout -s KILL 120 tl-pty --at started ^C --at again ^C sh -c 'trap : INT
-		trapline trace vfs_read -- sh -c "trap \"echo again\" INT; echo \$\$ >stubborn; echo started; while :; do sleep 1; done"
+		trapline trace $entries vfs_read -- sh -c "trap \"echo again\" INT; echo \$\$ >stubborn; echo started; while :; do sleep 1; done"
 		echo "status $?"' >out
 	expect_in out 'status 130'
-	expect_in out '^vfs_read +call'
+	expect_in out '^vfs_read +(call|entry)'
 	kill -9 "$(cat stubborn)" 2>/dev/null
 	true
 }
@@ -128,7 +128,7 @@ t "a reader that stalls delays neither the end nor a signal" stalled_reader
 
 fifo_nobody_opens() {
 	mkfifo fifo
-	timeout -s KILL 120 trapline trace vfs_read -o fifo 2>err </dev/null &
+	timeout -s KILL 120 trapline trace $entries vfs_read -o fifo 2>err </dev/null &
 	tool=$!
 	sleep 1
 	kill -TERM $tool
@@ -161,7 +161,7 @@ switched_off_later() {
 t "traps that went away during the trace are told of, and a loss" switched_off_later
 
 hundred_writes() {
-	{ trapline trace vfs_write 2>err; echo $? >status; } </dev/null | head -100 >out &
+	{ trapline trace $entries vfs_write 2>err; echo $? >status; } </dev/null | head -100 >out &
 	until_true grep -q 'Ctrl-C ends' err
 	dd if=/dev/zero of=written bs=1 count=300 2>/dev/null
 	until_true [ -s status ]
