@@ -77,7 +77,7 @@ ends_offline() {
 	expect_status 0
 	expect_sums
 	expect_is "lines" "$(lines out 'tl-calls')" 30
-	trapline explain read_zero >explained || fail "explain afterwards"
+	trapline explain ${call}read_zero >explained || fail "explain afterwards"
 	trace read_zero -- tl-calls 3 --cpu "$last"
 	expect_is "recorded" "$(account read_zero recorded)" 3
 }

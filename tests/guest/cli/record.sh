@@ -59,7 +59,7 @@ same_text() {
 	sed -E 's/ +[0-9.]+: / /; s/ <.*//' traced >one
 	sed -E 's/ +[0-9.]+: / /; s/ <.*//' events >two
 	cmp one two || fail "the texts differ: $(diff one two | head -4)"
-	awk 'NR == FNR { t[FNR] = $4; next } { d = $4 - t[FNR]; if (d > 0.01 || d < -0.01) bad++ } END { exit bad > 0 }' traced events ||
+	awk 'NR == FNR { t[FNR] = $4; next } { d = $4 - t[FNR]; if (d > 0.1 || d < -0.1) bad++ } END { exit bad > 0 }' traced events ||
 		fail "the times differ"
 }
 t "report prints what trace prints" same_text
