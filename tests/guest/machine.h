@@ -55,13 +55,6 @@ inline std::string event_register(unsigned n) {
     return "%" + (name[0] == 'r' && name.back() > '9' ? name.substr(1) : name);
 }
 
-// What has the return address at an entry.
-inline std::string caller_at_entry() {
-    if (caller_register.word == stack_register.word)
-        return "$stack0";
-    return "%" + std::string(caller_register.name);
-}
-
 inline Technique technique_of(const std::vector<std::byte>& text) {
     return read_trap(0, text).technique;
 }

@@ -489,6 +489,13 @@ TEST(Conditions, FilterExactly) {
         EXPECT_GT(traced.fields(event).ret[0].number, 40U);
 }
 
+// What has the return address at an entry.
+std::string caller_at_entry() {
+    if (caller_register.word == stack_register.word)
+        return "$stack0";
+    return "%" + std::string(caller_register.name);
+}
+
 // What lists record of the task is what the record's own head has; what conditions say of it holds.
 TEST(Programs, KnowTheTask) {
     std::string comm = read_file("/proc/self/comm");
