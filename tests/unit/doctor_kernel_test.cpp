@@ -74,6 +74,11 @@ TEST_F(Doctor, KprobesEnabled) {
     remove("/proc/sys/kernel/ftrace_enabled"); // a kernel without ftrace
     remove("/sys/kernel/debug/kprobes");
     EXPECT_RESULT(check_kprobes_enabled, Level::unknown, "No such file", "");
+    write("/proc/filesystems", "nodev\tsysfs\nnodev\tdebugfs\n\text4\n");
+    EXPECT_RESULT(check_kprobes_enabled, Level::unknown, "No such file", "");
+    write("/proc/filesystems", "nodev\tsysfs\n\text4\n");
+    EXPECT_RESULT(check_kprobes_enabled, Level::ok, "nobody can switch them off", "");
+    remove("/proc/filesystems");
     write("/proc/mounts", "debugfs /debug debugfs rw 0 0\ntmpfs /sys/kernel/debug tmpfs rw 0 0\n");
     EXPECT_RESULT(check_kprobes_enabled, Level::unknown, "debugfs is not mounted", mount_debugfs);
     system.refused["/sys/kernel/debug/kprobes/enabled"] = EPERM;
@@ -95,8 +100,18 @@ TEST_F(Doctor, Lockdown) {
     remove("/sys/kernel/security/lockdown");
     EXPECT_RESULT(check_lockdown, Level::ok, "has no lockdown", "");
     write("/proc/mounts", "");
-    EXPECT_RESULT(check_lockdown, Level::unknown, "securityfs is not mounted",
-                  "sudo mount -t securityfs securityfs /sys/kernel/security");
+    EXPECT_RESULT(check_lockdown, Level::ok, "has no lockdown", ""); // by its configuration
+    const std::string config = "/boot/config-6.1.0-18-amd64";
+    const std::string mount = "sudo mount -t securityfs securityfs /sys/kernel/security";
+    write(config, "CONFIG_MODULES=y\nCONFIG_SECURITY_LOCKDOWN_LSM=y\n");
+    EXPECT_RESULT(check_lockdown, Level::unknown, "securityfs is not mounted", mount);
+    remove(config);
+    EXPECT_RESULT(check_lockdown, Level::ok, "has no lockdown", ""); // by its symbols
+    write("/proc/kallsyms", "ffffffff81000000 T _text\n"
+                            "ffffffff81100000 t lockdown_is_locked_down\n");
+    EXPECT_RESULT(check_lockdown, Level::unknown, "securityfs is not mounted", mount);
+    write("/proc/filesystems", "nodev\tsysfs\n");
+    EXPECT_RESULT(check_lockdown, Level::unknown, "this kernel has no securityfs", "");
 }
 
 TEST_F(Doctor, Kallsyms) {
@@ -124,6 +139,9 @@ TEST_F(Doctor, Blacklist) {
     EXPECT_RESULT(check_blacklist, Level::note, "is empty", "");
     remove(path);
     EXPECT_RESULT(check_blacklist, Level::note, "No such file", "");
+    write("/proc/filesystems", "nodev\tsysfs\n");
+    EXPECT_RESULT(check_blacklist, Level::note, "this kernel has no debugfs", "");
+    remove("/proc/filesystems");
     write("/proc/mounts", "");
     EXPECT_RESULT(check_blacklist, Level::note, "debugfs is not mounted", mount_debugfs);
     system.refused[path] = EACCES;

@@ -11,6 +11,7 @@
 #include "util/error.h"
 #include "util/escape.h"
 #include "util/fd.h"
+#include "util/filesystems.h"
 
 using namespace trapline;
 
@@ -179,6 +180,15 @@ TEST(Errno, RuleForRawReturns) {
     EXPECT_EQ(errno_of(0xfffff001), 4095U);
     EXPECT_EQ(errno_of(0xfffff000), std::nullopt);
     EXPECT_EQ(errno_of(0x1fffffffe), std::nullopt);
+}
+
+TEST(Filesystems, OfAKernel) {
+    const std::string text = "nodev\tsysfs\nnodev\tdebugfs\n\text4\nnodev\ttracefs";
+    for (const char* there : {"sysfs", "debugfs", "ext4", "tracefs"})
+        EXPECT_FALSE(lacks_filesystem(text, there)) << there;
+    for (const char* not_there : {"securityfs", "debug", "fs", "ext", "nodev", "nodev\tsysfs"})
+        EXPECT_TRUE(lacks_filesystem(text, not_there)) << not_there;
+    EXPECT_FALSE(lacks_filesystem("", "debugfs")) << "it isn't known";
 }
 
 } // namespace

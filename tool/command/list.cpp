@@ -12,6 +12,8 @@
 #include "output/output_file.h"
 #include "util/command_line.h"
 #include "util/escape.h"
+#include "util/filesystems.h"
+#include "util/text_file.h"
 
 namespace trapline {
 
@@ -62,7 +64,9 @@ void warn_of_unknown(const Kallsyms& kallsyms, const Blacklist& blacklist) {
         warn(fmt::format("{} can't be read: functions that the kernel lets nobody probe are "
                          "listed too",
                          Blacklist::default_path),
-             "run as root, with debugfs mounted");
+             lacks_filesystem(read_text(filesystems_path), "debugfs")
+                 ? "this kernel has no debugfs, which lists them; it refuses them all the same"
+                 : "run as root, with debugfs mounted");
     if (kallsyms.addresses_hidden())
         warn("addresses are hidden: functions whose memory was given back after boot are listed "
              "too",

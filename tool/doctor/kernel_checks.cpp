@@ -83,6 +83,9 @@ Result check_kprobes_enabled(const Machine& machine) {
                 "ftrace is switched off, and with it the kprobes at functions' entries",
                 std::string(remedy::enable_ftrace)};
     const FileText enabled = machine.system.read(kprobes_enabled);
+    if (!enabled && machine.lacks("debugfs"))
+        return {
+            Level::ok, "kprobes are switched on: without debugfs nobody can switch them off", {}};
     if (!enabled)
         return unreadable(machine, kprobes_enabled, enabled.error,
                           "it tells whether kprobes are switched on");
@@ -103,9 +106,10 @@ Result check_lockdown(const Machine& machine) {
                 {}};
     if (!machine.lockdown_text.empty())
         return {Level::ok, "none", {}};
-    constexpr std::string_view place = "/sys/kernel/security";
-    if (machine.mounted("securityfs", place))
+    if (!machine.lockdown_unseen())
         return {Level::ok, "none: this kernel has no lockdown", {}};
+    if (machine.lacks("securityfs"))
+        return {Level::unknown, "this kernel has no securityfs, which tells of lockdown", {}};
     return {Level::unknown, "securityfs is not mounted; it tells of lockdown",
             std::string(remedy::mount_securityfs)};
 }
@@ -133,6 +137,8 @@ Result check_blacklist(const Machine& machine) {
     const FileText file = machine.system.read(Blacklist::default_path);
     const std::string cost =
         "that a function is blacklisted is told by the kernel, when it refuses the probe";
+    if (!file && machine.lacks("debugfs"))
+        return {Level::note, fmt::format("this kernel has no debugfs; {}", cost), {}};
     if (!file) {
         Result result = unreadable(machine, Blacklist::default_path, file.error, cost);
         if (machine.root())

@@ -10,6 +10,9 @@
 #include "control/installation.h"
 #include "control/module_loader.h"
 #include "shared/trapline.h"
+#include "symbols/kallsyms.h"
+#include "util/error.h"
+#include "util/filesystems.h"
 
 namespace trapline {
 
@@ -124,6 +127,23 @@ bool Machine::mounted(std::string_view type, std::string_view at) const {
             return true;
     }
     return false;
+}
+
+bool Machine::lacks(std::string_view type) const {
+    return lacks_filesystem(system.read(filesystems_path).text, type);
+}
+
+bool Machine::lockdown_unseen() const {
+    if (!lockdown_text.empty() || mounted("securityfs", "/sys/kernel/security"))
+        return false;
+    if (config.known())
+        return config.value("SECURITY_LOCKDOWN_LSM") == "y";
+    try {
+        const Kallsyms kallsyms(system.place("/proc/kallsyms"));
+        return !kallsyms.find("lockdown_is_locked_down", "kernel").empty();
+    } catch (const Error&) {
+        return true;
+    }
 }
 
 std::string_view Machine::lockdown() const {

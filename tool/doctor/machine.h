@@ -44,6 +44,10 @@ struct Machine {
     std::string modules_folder() const { return "/lib/modules/" + release + "/"; }
     // Is a file system of that type mounted there?
     bool mounted(std::string_view type, std::string_view at) const;
+    // The kernel has no file system of that type, as far as is known.
+    bool lacks(std::string_view type) const;
+    // Lockdown may be in force, and nothing that is mounted tells.
+    bool lockdown_unseen() const;
     // The lockdown mode in force; empty: none is known of.
     std::string_view lockdown() const;
     // Root's first trace loads it.

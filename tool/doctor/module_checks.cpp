@@ -129,13 +129,10 @@ Result signature_demand_unknown(const Machine& machine) {
     if (!machine.system.exists("/sys/module"))
         return {Level::unknown, "sysfs is not mounted; it tells whether one is demanded",
                 std::string(remedy::mount_sysfs)};
-    const bool lockdown =
-        !machine.config.known() || machine.config.value("SECURITY_LOCKDOWN_LSM") == "y";
-    if (lockdown && machine.lockdown_text.empty() &&
-        !machine.mounted("securityfs", "/sys/kernel/security"))
-        return {Level::unknown,
-                "securityfs is not mounted; it tells of lockdown, which demands one",
-                std::string(remedy::mount_securityfs)};
+    if (machine.lockdown_unseen())
+        return {
+            Level::unknown, "securityfs is not mounted; it tells of lockdown, which demands one",
+            machine.lacks("securityfs") ? std::string() : std::string(remedy::mount_securityfs)};
     return {Level::ok, {}, {}};
 }
 
