@@ -95,10 +95,10 @@ static u32 tl_stored(const struct tl_program *program, const u8 *at, u32 room)
 			size += least;
 			continue;
 		}
-		/* A string: its length is in it. */
+		/* A string or a stack: its length is in it. */
 		if (size + 4 > room)
 			return room + 1;
-		size += 4 + tl_align4(tl_get_u32(at + size) >> 16);
+		size += tl_insn_stored(insn, tl_get_u32(at + size));
 	}
 	return size;
 }

@@ -491,6 +491,7 @@ int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
 
+	tl_return_regs(ri, regs);
 	if (READ_ONCE(probe->session->active) && tl_sampled(this_cpu_ptr(probe->counts)->hits))
 		return tl_return_timed(ri, regs);
 	if (!probe->session->filter.narrowed || tl_admitted(probe))
@@ -669,6 +670,7 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 	entry_size = probe->entry.shape == TL_SHAPE_PROGRAM ? call->size : probe->entry.size;
 	entered.fields = call->fields;
 	entered.duration = tl_call_duration(call, now);
+	tl_return_regs(ri, regs);
 	ret_size = tl_program_run(&probe->ret, regs, &entered, tl_user_context(NULL),
 				  ring->scratch);
 	if (ret_size < 0) {

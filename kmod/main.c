@@ -11,6 +11,7 @@
 #include "console.h"
 #include "device.h"
 #include "netlink.h"
+#include "stack.h"
 #include "shared/trapline.h"
 
 static int __init trapline_init(void)
@@ -19,6 +20,7 @@ static int __init trapline_init(void)
 
 	if (error)
 		return error;
+	tl_stack_init();
 	error = tl_console_init();
 	if (error)
 		goto no_console;

@@ -8,6 +8,7 @@
 #include <linux/smp.h>
 #include <linux/uaccess.h>
 #include "program.h"
+#include "stack.h"
 #include "shared/verifier.h"
 
 /* Where the first arguments are. */
@@ -76,6 +77,12 @@ static __always_inline __u64 tl_task_value(__u64 which)
 	}
 }
 
+static __always_inline __u32 tl_stack(const struct tl_regs *regs, __u8 flags, __u8 *to, __u32 most,
+				      __u32 *status)
+{
+	return tl_stack_take(&regs->pt, flags, to, most, status);
+}
+
 #include "shared/interpreter.h"
 NOKPROBE_SYMBOL(tl_match);
 NOKPROBE_SYMBOL(tl_run);
@@ -133,6 +140,13 @@ static void tl_program_guard(struct tl_program *program, const struct tl_insn *i
 	program->guarded = true;
 }
 
+static bool tl_program_takes_stack(const struct tl_insn *insns, u32 count)
+{
+	while (count && insns[count - 1].op != TL_OP_STACK)
+		count--;
+	return count;
+}
+
 /*
  * Takes in @bytes of instructions, none meaning a program that stores nothing. For
  * TL_AT_CALL_RETURN, @entry_least is the entry program's. On failure @text says why.
@@ -165,6 +179,11 @@ int tl_program_load(struct tl_program *program, const void *insns, u32 bytes, en
 	if (verdict.text) {
 		snprintf(text, text_size, "malformed program, instruction %u: %s",
 			 verdict.insn, verdict.text);
+		tl_program_free(program);
+		return -EINVAL;
+	}
+	if (!TL_STACKS && tl_program_takes_stack(program->insns, count)) {
+		strscpy(text, TL_NO_STACKS, text_size);
 		tl_program_free(program);
 		return -EINVAL;
 	}

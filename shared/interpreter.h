@@ -11,9 +11,12 @@
  *   static inline int tl_read_kernel(void *to, __u64 from, __u32 n)
  *   static inline int tl_read_user(void *to, __u64 from, __u32 n)
  *   static inline __u64 tl_task_value(__u64 which)
+ *   static inline __u32 tl_stack(const struct tl_regs *regs, __u8 flags, __u8 *to, __u32 most,
+ *				  __u32 *status)
  *
- * tl_arg() and the reads returning 0, or not 0 when the memory can't be read. The module
- * and the unit tests differ in these alone.
+ * tl_arg() and the reads returning 0, or not 0 when the memory can't be read. tl_stack() puts
+ * frames at @to, @most at most, and returns how many; @flags are TL_OP_STACK's, @status is to be
+ * one of TL_STACK_*. The module and the unit tests differ in these alone.
  */
 #ifndef TL_INTERPRETER_H
 #define TL_INTERPRETER_H
@@ -340,6 +343,14 @@ tl_noinline int tl_run(const struct tl_insn *insn, const struct tl_regs *regs,
 						   tl_loads_user(insn->op, slot[insn->a]),
 						   insn->flags & TL_INSN_ARRAY);
 			continue;
+		case TL_OP_STACK: {
+			__u32 status;
+			__u32 length = tl_stack(regs, insn->flags, at + 4, (__u32)insn->imm, &status);
+
+			tl_put_u32(at, status | length << 16);
+			at += 4 + 8 * length;
+			continue;
+		}
 		default:
 			if (!((faulted >> insn->a | faulted >> insn->b) & 1) &&
 			    tl_compare(insn->op, slot[insn->a], slot[insn->b]))

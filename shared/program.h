@@ -23,6 +23,7 @@
 #define TL_INSNS_MAX	256
 #define TL_STR_MAX	4096	/* bytes of a string field, at most */
 #define TL_ARGS_MAX	32	/* ABI arguments, those on the stack included */
+#define TL_STACK_MAX	127	/* frames of a stack, at most */
 #define TL_MATCH_MAX	128	/* bytes of a text that TL_OP_MATCH looks for, at most */
 
 enum tl_op {
@@ -68,12 +69,17 @@ enum tl_op {
 				 * | bytes << 32: the string ends there, with a NUL or without
 				 */
 	TL_OP_DATA,		/* nothing is done: 8 bytes for TL_OP_MATCH */
+	TL_OP_STACK,		/* store the kernel's stack above the function, at most imm frames of it,
+				 * the caller first; flags: the site that the program is for
+				 */
 	TL_OPS
 };
 
 /* flags */
 #define TL_INSN_SIGNED	1	/* extend the loaded value's sign */
 #define TL_INSN_ARRAY	2	/* of TL_OP_STR*: what fills its imm bytes is whole without a NUL */
+#define TL_INSN_AT_ENTRY	4	/* of TL_OP_STACK: at the first instruction of a function */
+#define TL_INSN_AT_RETURN	8	/* of TL_OP_STACK: at a return */
 
 /* Of the current task. */
 enum tl_task_word {
@@ -111,12 +117,14 @@ tl_inline __u32 tl_insn_stores(const struct tl_insn *insn)
 	case TL_OP_STR:
 	case TL_OP_BYTES:
 		return 4 + tl_align4((__u32)insn->imm);
+	case TL_OP_STACK:
+		return 4 + 8 * (__u32)insn->imm;
 	default:
 		return 0;
 	}
 }
 
-/* And at least: of a string only its status and length are sure. */
+/* And at least: of a string or a stack only its status and length are sure. */
 tl_inline __u32 tl_insn_stores_least(const struct tl_insn *insn)
 {
 	switch (insn->op) {
@@ -124,10 +132,19 @@ tl_inline __u32 tl_insn_stores_least(const struct tl_insn *insn)
 	case TL_OP_STR_USER:
 	case TL_OP_STR:
 	case TL_OP_BYTES:
+	case TL_OP_STACK:
 		return 4;
 	default:
 		return tl_insn_stores(insn);
 	}
+}
+
+/* And has stored, if that varies: what begins with the word @begin. */
+tl_inline __u32 tl_insn_stored(const struct tl_insn *insn, __u32 begin)
+{
+	__u32 length = begin >> 16;
+
+	return 4 + (insn->op == TL_OP_STACK ? 8 * length : tl_align4(length));
 }
 
 /* The TL_OP_DATA that follow a TL_OP_MATCH. */
@@ -143,6 +160,19 @@ enum tl_site {
 	TL_AT_RETURN,
 	TL_AT_CALL_RETURN,	/* of a call whose entry was seen */
 };
+
+/* The flags that a TL_OP_STACK has at @site. */
+tl_inline __u8 tl_stack_flags(enum tl_site site)
+{
+	switch (site) {
+	case TL_AT_ENTRY:
+		return TL_INSN_AT_ENTRY;
+	case TL_AT_OFFSET:
+		return 0;
+	default:
+		return TL_INSN_AT_RETURN;
+	}
+}
 
 /* What the return of a call knows of its entry. */
 struct tl_entered {

@@ -62,6 +62,14 @@
 #define TL_STR_FAULT		2	/* unreadable; length bytes could be read */
 #define TL_STR_NULL		3	/* a null pointer */
 
+/*
+ * A stack field: u16 status, u16 length, then length return addresses of 8 bytes each, the
+ * innermost first.
+ */
+#define TL_STACK_WHOLE		0	/* up to where the kernel was entered */
+#define TL_STACK_CUT		1	/* deeper than the program allowed */
+#define TL_STACK_FAULT		2	/* could be followed no further; length may be 0 */
+
 tl_inline __u32 tl_align4(__u32 n)
 {
 	return (n + 3) & ~3U;

@@ -77,6 +77,8 @@ tl_inline __u8 tl_insn_flags(const struct tl_insn *insn)
 	case TL_OP_STR_USER:
 	case TL_OP_STR:
 		return TL_INSN_ARRAY;
+	case TL_OP_STACK:
+		return TL_INSN_AT_ENTRY | TL_INSN_AT_RETURN;
 	default:
 		return TL_INSN_SIGNED;
 	}
@@ -162,6 +164,11 @@ tl_inline const char *tl_insn_check(const struct tl_insn *insn, enum tl_site sit
 	case TL_OP_SHR:
 	case TL_OP_SAR:
 		return insn->imm < 64 ? 0 : "a shift is by less than 64 bits";
+	case TL_OP_STACK:
+		if (insn->flags != tl_stack_flags(site))
+			return "a stack's flags are those of another site";
+		return insn->imm >= 1 && insn->imm <= TL_STACK_MAX ? 0 :
+		       "a stack has room for 1 to 127 frames";
 	case TL_OP_TASK:
 		return insn->imm < TL_TASK_WORDS ? 0 : "nothing such is known of a task";
 	case TL_OP_MATCH:

@@ -58,6 +58,15 @@ static inline void tl_hrtimer_setup(struct hrtimer *timer,
 #define TL_OWN_INSTANCES	1
 #endif
 
+/* A return handler's registers, whose ip is where the function returns to. */
+static __always_inline void tl_return_regs(const struct kretprobe_instance *ri,
+					   struct pt_regs *regs)
+{
+#ifndef TL_HAVE_KRETPROBE_FIND_RET_ADDR
+	instruction_pointer_set(regs, (unsigned long)ri->ret_addr);
+#endif
+}
+
 /* Whether the kernel counts a fault in a handler as a miss of its probe. */
 #ifdef TL_HAVE_FAULT_HANDLER
 #define TL_FAULTS_ARE_MISSES	1

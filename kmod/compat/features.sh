@@ -121,3 +121,22 @@ feature TL_HAVE_CGROUPS "$@" <<-C
 		return below;
 	}
 	C
+feature TL_HAVE_KRETPROBE_FIND_RET_ADDR "$@" <<-C
+	#include <linux/kprobes.h>
+	#include <linux/llist.h>
+	unsigned long tl_f(struct task_struct *t);
+	unsigned long tl_f(struct task_struct *t) { struct llist_node *n = NULL; return kretprobe_find_ret_addr(t, NULL, &n); }
+	C
+feature TL_HAVE_UNWIND_START "$@" <<-C
+	#ifndef CONFIG_UNWINDER_ORC
+	#error others don't see a function's caller at its first instruction
+	#endif
+	#include <linux/sched.h>
+	#include <asm/unwind.h>
+	void tl_f(struct unwind_state *s, struct pt_regs *r);
+	void tl_f(struct unwind_state *s, struct pt_regs *r) { unwind_start(s, current, r, NULL); }
+	C
+feature TL_HAVE_STACK_TRACE_SAVE "$@" <<-C
+	#include <linux/stacktrace.h>
+	int tl_f(unsigned long *to); int tl_f(unsigned long *to) { return stack_trace_save(to, 1, 0); }
+	C

@@ -8,6 +8,7 @@
  *   TL_ARG_WORDS         where those are: offsets in struct pt_regs, an initialiser
  *   TL_STACK_SKIPPED     words between the stack pointer and the others, at an entry
  *   TL_RETVAL_WORD       where the return value is: an offset in struct pt_regs
+ *   TL_RETURN_REGISTER() where a function that begins returns to, if a register has that
  *   TL_TRAP_IS_NMI       whether a breakpoint's handler counts as an NMI's
  *   tl_regs_irqs_off()   whether what @regs were saved of had interrupts off; @trap: by a
  *                        breakpoint or a call, else at a return

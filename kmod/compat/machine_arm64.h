@@ -7,6 +7,7 @@
 #define TL_ARG_WORDS		{ 0, 8, 16, 24, 32, 40, 48, 56 }	/* x0 to x7 */
 #define TL_STACK_SKIPPED	0
 #define TL_RETVAL_WORD		offsetof(struct pt_regs, regs[0])
+#define TL_RETURN_REGISTER(regs)	((regs)->regs[30])
 #define TL_TRAP_IS_NMI		false	/* it disables preemption instead */
 #define TL_NOT_STEPPED		", or an instruction that it can't step, as of an atomic operation"
 

@@ -14,6 +14,7 @@
 }
 #define TL_STACK_SKIPPED	0
 #define TL_RETVAL_WORD		offsetof(struct pt_regs, a0)
+#define TL_RETURN_REGISTER(regs)	((regs)->ra)
 #define TL_TRAP_IS_NMI		true
 #define TL_NOT_STEPPED		", or an instruction that it can't step, as of an atomic operation"
 

@@ -93,7 +93,18 @@ std::vector<tl_insn> store_arguments(int count) {
     return insns;
 }
 
-Measured trapline_cost(trapline_probe_kind kind, int arguments, std::uint32_t guard = 0) {
+// Behind what `program` stores.
+void store_stack(std::vector<tl_insn>& program, std::vector<Field>& fields, std::uint8_t flags) {
+    tl_insn stack{};
+    stack.op = TL_OP_STACK;
+    stack.flags = flags;
+    stack.imm = TL_STACK_MAX;
+    program.insert(program.end() - 1, stack);
+    fields.push_back({.name = "stack", .type = FieldType::stack});
+}
+
+Measured trapline_cost(trapline_probe_kind kind, int arguments, std::uint32_t guard = 0,
+                       bool with_stack = false) {
     Session session;
     SessionConfig config;
     config.guard = guard;
@@ -119,6 +130,10 @@ Measured trapline_cost(trapline_probe_kind kind, int arguments, std::uint32_t gu
         request.return_program = {load, put, tl_insn{}};
         layout.return_fields.resize(1);
     }
+    if (with_stack && kind == TRAPLINE_CALL)
+        store_stack(request.return_program, layout.return_fields, TL_INSN_AT_RETURN);
+    else if (with_stack)
+        store_stack(request.entry_program, layout.entry_fields, TL_INSN_AT_ENTRY);
     const auto verdicts = session.add_probes({&request, 1});
     if (verdicts.front().error != 0) {
         std::fprintf(stderr, "cost: %s\n", verdicts.front().text.c_str());
@@ -278,6 +293,12 @@ int main() {
     fmt::print("{:<44} {:>8} and {} bytes\n", "trapline: a record of these", entry.bytes,
                call.bytes);
     report.require("an entry record takes 36 bytes", entry.bytes == 36);
+
+    const Measured stack = trapline_cost(TRAPLINE_ENTRY, 3, 0, true);
+    report.line(fmt::format("trapline: entry, with a stack of {} frames",
+                            (stack.bytes - entry.bytes - 4) / sizeof(std::uint64_t)),
+                stack.cost);
+    report.line("trapline: call, with the same stack", trapline_cost(TRAPLINE_CALL, 3, 0, true).cost);
 
     const double rejected_floor = floor_of("rejected");
     report.line("floor: an empty kretprobe, given up at once", rejected_floor);

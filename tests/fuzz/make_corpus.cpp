@@ -71,6 +71,16 @@ std::string marks() {
     return stream(0, ring);
 }
 
+std::string stacks() {
+    TestRing ring(ring_size, 1);
+    ring.write(4, 1000, task(7, 6, "cat"),
+               Bytes{TL_STACK_CUT, 0, 2, 0} + number_field(0xffffffff81000010) +
+                   number_field(0xffffffffc0000020));
+    ring.write(4, 1001, task(7, 6, "cat"), {TL_STACK_FAULT, 0, 0, 0});
+    ring.write(4, 1002, task(7, 6, "cat"), Bytes{0, 0, 1, 0} + number_field(1));
+    return stream(1, ring);
+}
+
 std::string losses() {
     std::string bytes = numbers_and_texts();
     const EmptyPacket end = empty_packet({.begin = 5000,
@@ -88,6 +98,7 @@ Seeds recording_seeds() {
     seeds["calls"] = calls();
     seeds["marks"] = marks();
     seeds["losses"] = losses();
+    seeds["stacks"] = stacks();
     seeds["truncated"] = numbers_and_texts().substr(0, 400);
     seeds["garbage_first"] = numbers_and_texts().insert(1, "0123456789abcdef");
     return seeds;
@@ -111,7 +122,7 @@ TraceDescription full() {
         {{"return", FieldType::raw, 8}}));
     description.probes = {{1, "f", "f", 0, 0xffffffff81000000, 0, TRAPLINE_TRIGGER_NONE},
                           {3, "g+4", "g", 4, 0, 7, TRAPLINE_TRIGGER_STOP}};
-    description.symbols = {{0xffffffff81000000, "f"}};
+    description.symbols = {{0xffffffff81000000, "f"}, {0xffffffffc0000000, "m:g", 64}};
     TraceTotals& totals = description.totals.emplace();
     totals.stop = {3'000'000'000, 1'500'000'002, 4};
     totals.ended_by = "SIGINT";

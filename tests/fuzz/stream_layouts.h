@@ -27,10 +27,12 @@ inline std::array<std::vector<EventLayout>, 3> stream_layouts() {
     const Field word{"word", FieldType::raw, 4};
     const Field text{"text", FieldType::string, 8};
     const Field faults{"faults", FieldType::faults, 4};
+    const Field stack{"stack", FieldType::stack};
     return {{
         {},
         {make_layout(1, "number", TRAPLINE_ENTRY, {number}),
-         make_layout(2, "text", TRAPLINE_ENTRY, {text})},
+         make_layout(2, "text", TRAPLINE_ENTRY, {text}),
+         make_layout(4, "stack", TRAPLINE_ENTRY, {stack})},
         {make_layout(1, "call", TRAPLINE_CALL, {number, byte, faults}, {word, text, text}),
          make_layout(300, "return", TRAPLINE_RETURN, {}, {half}),
          make_layout(301, "none", TRAPLINE_ENTRY, {})},

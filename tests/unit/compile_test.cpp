@@ -3,6 +3,7 @@
 // storing what the layout says when they run.
 #include "spec/compile.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -45,6 +46,15 @@ inline int tl_read_user(void*, __u64, __u32) {
 
 inline __u64 tl_task_value(__u64) {
     return 0;
+}
+
+// Three frames, which begin with the site that was asked for.
+inline __u32 tl_stack(const struct tl_regs*, __u8 flags, __u8* to, __u32 most, __u32* status) {
+    const __u32 length = std::min(most, 3U);
+    *status = most < 3 ? TL_STACK_CUT : TL_STACK_WHOLE;
+    for (__u32 i = 0; i < length; i++)
+        tl_put_u64(to + 8 * i, flags * 0x100U + i);
+    return length;
 }
 
 #include "shared/interpreter.h"
@@ -257,6 +267,57 @@ TEST(Compile, ReturnRecordsTheValueOnly) {
     ASSERT_TRUE(decode_fields(probe.layout, run(probe.ret), values));
     ASSERT_EQ(values.ret.size(), 1U);
     EXPECT_EQ(values.ret[0].number, 42U);
+}
+
+ProbeSpec with_stack(std::string_view text, unsigned frames) {
+    ProbeSpec spec = parse_probe(text);
+    spec.stack = frames;
+    return spec;
+}
+
+// What the probe's last program stores for the stack, of a machine that has three frames.
+std::vector<std::uint64_t> stack_of_run(const CompiledProbe& probe,
+                                        const std::vector<tl_insn>& program) {
+    EventLayout last = probe.layout;
+    if (last.kind == TRAPLINE_CALL) {
+        last.kind = TRAPLINE_RETURN;
+        last.entry_fields.clear();
+    }
+    FieldValues values;
+    const auto bytes = run(program);
+    EXPECT_TRUE(decode_fields(last, bytes, values));
+    const FieldValue* stack = stack_of(values);
+    return stack == nullptr ? std::vector<std::uint64_t>() : stack_frames(*stack);
+}
+
+TEST(Compile, StackIsTheLastFieldOfTheLastProgram) {
+    const CompiledProbe call = compile_probe(with_stack("f", 127), 1, hz);
+    EXPECT_EQ(names(call.layout.entry_fields).size(), 6U);
+    EXPECT_EQ(names(call.layout.return_fields), (Names{"return", "stack"}));
+    EXPECT_EQ(verify(call.ret, TL_AT_CALL_RETURN, 48).text, nullptr);
+    EXPECT_EQ(verify(call.ret, TL_AT_CALL_RETURN, 48).size, 8U + 4 + 127 * 8);
+    EXPECT_EQ(stack_of_run(call, call.ret), (std::vector<std::uint64_t>{0x800, 0x801, 0x802}));
+
+    const CompiledProbe entry = compile_probe(with_stack("kprobe:f", 2), 1, hz);
+    EXPECT_EQ(entry.layout.entry_fields.back().name, "stack");
+    EXPECT_EQ(verify(entry.entry, TL_AT_ENTRY).text, nullptr);
+    EXPECT_EQ(stack_of_run(entry, entry.entry), (std::vector<std::uint64_t>{0x400, 0x401}));
+
+    const CompiledProbe inside = compile_probe(with_stack("f+4", 3), 1, hz);
+    EXPECT_EQ(verify(inside.entry, TL_AT_OFFSET).text, nullptr);
+    EXPECT_EQ(stack_of_run(inside, inside.entry), (std::vector<std::uint64_t>{0, 1, 2}));
+
+    const CompiledProbe ret = compile_probe(with_stack("kretprobe:f", 1), 1, hz);
+    EXPECT_EQ(names(ret.layout.return_fields), (Names{"return", "stack"}));
+    EXPECT_EQ(verify(ret.ret, TL_AT_RETURN).text, nullptr);
+    EXPECT_EQ(stack_of_run(ret, ret.ret), (std::vector<std::uint64_t>{0x800}));
+}
+
+// It is what costs most: it comes behind the tests.
+TEST(Compile, NoStackOfWhatAConditionRejects) {
+    const CompiledProbe call = compile_probe(with_stack("f if $retval != 42", 3), 1, hz);
+    EXPECT_EQ(verify(call.ret, TL_AT_CALL_RETURN, 48).text, nullptr);
+    EXPECT_TRUE(run(call.ret).empty());
 }
 
 } // namespace

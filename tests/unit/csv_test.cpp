@@ -171,4 +171,27 @@ TEST(Csv, RecordsThatAreNotWhatTheirLayoutSaysHaveEmptyCells) {
         "call,,,,,");
 }
 
+TEST(Csv, AStackIsOneCell) {
+    const EventLayout layout = make_layout(TRAPLINE_RETURN, {}, {raw64, stack_field});
+    CsvColumns columns;
+    CsvPrinter printer(columns, one(layout), {}, name_of_caller);
+    EXPECT_EQ(columns.header(false), "time_ns,cpu,pid,tid,comm,flags,event,kind,stack,text,"
+                                     "return,errno,duration_ns\n");
+    const auto row = [&](std::uint16_t status, std::uint16_t length) {
+        RecordBytes bytes;
+        add_stack(bytes.number(std::uint64_t{7}), status, length);
+        return Sample(bytes).print(printer, layout).substr(front.size());
+    };
+    EXPECT_EQ(row(TL_STACK_WHOLE, 2), "return,ksys_read+0x67;ext4_x+0x1 [ext4],,0x7,,\n");
+    EXPECT_EQ(row(TL_STACK_CUT, 1), "return,ksys_read+0x67;...,,0x7,,\n");
+    EXPECT_EQ(row(TL_STACK_FAULT, 0), "return,(fault),,0x7,,\n");
+}
+
+// Not the result's column, if there is no result.
+TEST(Csv, AStackIsNoResult) {
+    const EventLayout layout = make_layout(TRAPLINE_RETURN, {}, {stack_field});
+    RecordBytes bytes;
+    EXPECT_EQ(cells(layout, add_stack(bytes, TL_STACK_WHOLE, 1)), "return,0xffffffff81000010,,,,");
+}
+
 } // namespace

@@ -373,4 +373,33 @@ TEST(CtfMetadata, TypedNumbers) {
     EXPECT_TRUE(contains(out, "[00000000000000001001] " + line)) << out;
 }
 
+TEST(CtfMetadata, BabeltraceDecodesStacks) {
+    EventLayout traced = empty;
+    traced.entry_fields = {{.name = "n", .type = FieldType::raw, .size = 4},
+                           {.name = "stack", .type = FieldType::stack}};
+    const auto stack = [](std::uint32_t n, std::uint16_t status, std::uint64_t frame) {
+        RecordBytes bytes;
+        bytes.number(n).number(static_cast<std::uint32_t>(status | (frame != 0 ? 1U << 16 : 0)));
+        if (frame != 0)
+            bytes.number(frame);
+        return bytes;
+    };
+    Ring ring;
+    ring.put(1000, traced, stack(1, TL_STACK_WHOLE, 0xffffffff81000010));
+    ring.put(1001, traced, stack(2, TL_STACK_FAULT, 0));
+    ring.put(1002, traced, stack(3, TL_STACK_CUT, 0xffffffff81000020));
+    ring.finish(1003);
+    const TempDir dir;
+    ring.save(dir.path() / "cpu0");
+    std::ofstream(dir.path() / "metadata") << metadata({traced}, tsc);
+    const std::string out = output_of("babeltrace2 --no-delta --fields=none '" +
+                                      dir.path().string() + "' 2>&1 | grep -o 'n = .*'");
+    EXPECT_EQ(out, "n = 0x1, stack = { status = ( \"whole\" : container = 0 ), length = 1, "
+                   "frames = [ [0] = 0xFFFFFFFF81000010 ] } }\n"
+                   "n = 0x2, stack = { status = ( \"fault\" : container = 2 ), length = 0, "
+                   "frames = [ ] } }\n"
+                   "n = 0x3, stack = { status = ( \"cut\" : container = 1 ), length = 1, "
+                   "frames = [ [0] = 0xFFFFFFFF81000020 ] } }\n");
+}
+
 } // namespace

@@ -33,6 +33,7 @@ TraceDescription full_description() {
     const auto error = std::make_shared<const Enumeration>(
         Enumeration{"", true, {{"BAD", -std::uint64_t{1}}, {"GOOD", 0}}});
     every.named = true;
+    every.return_fields.push_back({"stack", FieldType::stack});
     every.return_fields.push_back({"fd", FieldType::raw, 4, NumberForm::signed_});
     every.return_fields.push_back({"file", FieldType::raw, 8, NumberForm::pointer});
     every.return_fields.push_back({"mode", FieldType::raw, 8, NumberForm::enumeration, mode});
@@ -45,7 +46,7 @@ TraceDescription full_description() {
         {1, "vfs_read+0x10", "vfs_read", 16, 0xffffffff81234567, 4, TRAPLINE_TRIGGER_STOP},
         {7, "0xffff", "", 0, ~0ULL, 0, TRAPLINE_TRIGGER_ANNOUNCE},
         {TL_ID_MAX, "r:ext4:x", "ext4:x", 0, 0, 0, TRAPLINE_TRIGGER_NONE}};
-    out.symbols = {{0xffffffff81000000, "_stext"}, {1, "ext4:x"}};
+    out.symbols = {{0xffffffff81000000, "_stext"}, {1, "ext4:x", 16}};
     TraceTotals& totals = out.totals.emplace();
     totals.stop = {~0ULL, 3, 4};
     totals.ended_by = "SIGINT";
@@ -125,7 +126,9 @@ TEST(Description, ThereAndBack) {
     }
     ASSERT_EQ(out.symbols.size(), 2U);
     EXPECT_EQ(out.symbols[0].address, 0xffffffff81000000U);
+    EXPECT_EQ(out.symbols[0].size, 0U);
     EXPECT_EQ(out.symbols[1].name, "ext4:x");
+    EXPECT_EQ(out.symbols[1].size, 16U);
     ASSERT_TRUE(out.totals);
     expect_equal(out.totals->stop, in.totals->stop);
     EXPECT_EQ(out.totals->ended_by, "SIGINT");
@@ -300,6 +303,7 @@ TEST(Description, EveryFieldIsChecked) {
          "probes[0].maxactive is 4294967296, and must be 0 to 4294967295"},
         {"/probes/0/trigger", "no", "probes[0].trigger is none of none, announce, stop"},
         {"/symbols/0/name", "", "symbols[0].name is empty"},
+        {"/symbols/1/size", -1, "symbols[1].size is no whole number"},
         {"/symbols/0/address", nullptr, "symbols[0].address is no string"},
         {"/totals/stop", nullptr, "totals.stop is no object"},
         {"/totals/ended_by", false, "totals.ended_by is no string"},

@@ -18,6 +18,7 @@ const Field u32{"u32", FieldType::raw, 4};
 const Field u64{"u64", FieldType::raw, 8};
 const Field str{"str", FieldType::string, 0};
 const Field faults{"faults", FieldType::faults, 4};
+const Field stack{"stack", FieldType::stack};
 
 EventLayout entry(std::vector<Field> fields) {
     return {.id = 1,
@@ -181,6 +182,41 @@ TEST(Fields, ValuesOfTheRecordBeforeDoNotStay) {
     EXPECT_TRUE(values.entry.empty());
     EXPECT_EQ(values.duration, 0U);
     EXPECT_EQ(values.ret.size(), 1U);
+}
+
+TEST(Fields, Stacks) {
+    const EventLayout layout = entry({u64, stack, u32});
+    const std::vector<std::byte> bytes = RecordBytes()
+                                             .number(std::uint64_t{1})
+                                             .number(std::uint32_t{TL_STACK_CUT | 2U << 16})
+                                             .number(std::uint64_t{0xffffffff81000001})
+                                             .number(std::uint64_t{0xffffffffc0000002})
+                                             .number(std::uint32_t{7});
+    FieldValues values;
+    ASSERT_TRUE(decode_fields(layout, bytes, values));
+    EXPECT_EQ(values.entry[2].number, 7U);
+    EXPECT_TRUE(is_listed(values.entry[0]));
+    EXPECT_FALSE(is_listed(values.entry[1]));
+    const FieldValue* found = stack_of(values);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->state, State::cut);
+    EXPECT_EQ(stack_frames(*found),
+              (std::vector<std::uint64_t>{0xffffffff81000001, 0xffffffffc0000002}));
+    expect_bounds_checked(layout, bytes);
+}
+
+TEST(Fields, StacksThatCouldNotBeTakenAndNoStacks) {
+    FieldValues values;
+    const std::vector<std::byte> none = RecordBytes().number(std::uint32_t{TL_STACK_FAULT});
+    ASSERT_TRUE(decode_fields(entry({stack}), none, values));
+    EXPECT_EQ(stack_of(values)->state, State::fault);
+    EXPECT_TRUE(stack_frames(*stack_of(values)).empty());
+
+    const std::vector<std::byte> odd = RecordBytes().number(std::uint32_t{3});
+    EXPECT_FALSE(decode_fields(entry({stack}), odd, values)) << "no such status";
+
+    ASSERT_TRUE(decode_fields(entry({u32}), odd, values));
+    EXPECT_EQ(stack_of(values), nullptr);
 }
 
 } // namespace

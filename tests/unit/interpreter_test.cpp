@@ -671,4 +671,30 @@ TEST_F(Strings, AtTheEndOfTheAddressSpace) {
     EXPECT_EQ(string(~0ULL - 3, 4).bytes, field(TL_STR_CUT, "last"));
 }
 
+TEST_F(Interpreter, Stacks) {
+    mock.stack = {0xffffffff81000001, 0xffffffff81000002, 0xffffffff81000003};
+    // Room for one more.
+    Result r = run({put_stack(4, TL_INSN_AT_ENTRY), insn(TL_OP_ACCEPT)});
+    ASSERT_EQ(r.size, 4 + 3 * 8);
+    EXPECT_EQ(r.u32(0), TL_STACK_WHOLE | 3U << 16);
+    EXPECT_EQ(r.u64(4), 0xffffffff81000001);
+    EXPECT_EQ(r.u64(20), 0xffffffff81000003);
+    EXPECT_EQ(mock.stack_flags, TL_INSN_AT_ENTRY);
+
+    // Too little, and what follows it.
+    r = run({put_stack(2, TL_INSN_AT_RETURN), set(TL_OP_IMM, 0, 7), put(0, 4), insn(TL_OP_ACCEPT)},
+            TL_AT_CALL_RETURN);
+    ASSERT_EQ(r.size, 4 + 2 * 8 + 4);
+    EXPECT_EQ(r.u32(0), TL_STACK_CUT | 2U << 16);
+    EXPECT_EQ(r.u64(12), 0xffffffff81000002);
+    EXPECT_EQ(r.u32(20), 7U);
+    EXPECT_EQ(mock.stack_flags, TL_INSN_AT_RETURN);
+
+    // None could be taken.
+    mock.stack = {};
+    r = run({put_stack(TL_STACK_MAX, 0), insn(TL_OP_ACCEPT)}, TL_AT_OFFSET);
+    ASSERT_EQ(r.size, 4);
+    EXPECT_EQ(r.u32(0), static_cast<__u64>(TL_STACK_FAULT));
+}
+
 } // namespace

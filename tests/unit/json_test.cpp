@@ -225,4 +225,39 @@ TEST(JsonOutput, NamesAndTypes) {
     EXPECT_FALSE(odd.contains("return"));
 }
 
+Json with_stack(const EventLayout& layout, RecordBytes bytes, std::uint16_t status,
+                std::uint16_t length) {
+    JsonPrinter printer({}, name_of_caller);
+    return parse_line(Sample(add_stack(bytes, status, length)).print(printer, layout));
+}
+
+TEST(JsonOutput, Stacks) {
+    const EventLayout entry = make_layout(TRAPLINE_ENTRY, {raw64, stack_field});
+    const RecordBytes one = RecordBytes().number(std::uint64_t{1});
+    Json json = with_stack(entry, one, TL_STACK_WHOLE, 2);
+    EXPECT_EQ(json.at("args"), Json::array({"0x1"}));
+    EXPECT_EQ(json.at("stack"), Json::array({"ksys_read+0x67", "ext4_x+0x1 [ext4]"}));
+    EXPECT_FALSE(json.contains("stack_status"));
+
+    json = with_stack(entry, one, TL_STACK_CUT, 3);
+    EXPECT_EQ(json.at("stack").at(2), "0xffffffff81000030");
+    EXPECT_EQ(json.at("stack_status"), "cut");
+
+    json = with_stack(entry, one, TL_STACK_FAULT, 0);
+    EXPECT_EQ(json.at("stack"), Json::array());
+    EXPECT_EQ(json.at("stack_status"), "fault");
+}
+
+// The stack is no second result, and not the only one.
+TEST(JsonOutput, StacksBesideResults) {
+    const RecordBytes error = RecordBytes().number(-std::uint64_t{2});
+    Json json = with_stack(make_layout(TRAPLINE_RETURN, {}, {raw64, stack_field}), error,
+                           TL_STACK_WHOLE, 1);
+    EXPECT_EQ(json.at("return"), "0xfffffffffffffffe");
+    EXPECT_EQ(json.at("errno"), "ENOENT");
+    json = with_stack(make_layout(TRAPLINE_RETURN, {}, {stack_field}), {}, TL_STACK_WHOLE, 1);
+    EXPECT_FALSE(json.contains("return"));
+    EXPECT_EQ(json.at("stack").size(), 1U);
+}
+
 } // namespace

@@ -345,4 +345,23 @@ TEST(Blacklist, IsUnknownWithoutItsFile) {
     EXPECT_FALSE(blacklist("0x1\n0x1-\n0x1-0x2\n0x1-0xg\tx\nx\n\n").known());
 }
 
+TEST(Kallsyms, FindsTheFunctionAtAnAddress) {
+    const Kallsyms kallsyms = load(usual);
+    const auto name = [&](std::uint64_t address) {
+        const auto found = kallsyms.function_at(address);
+        return found ? std::string(found->name) : "none";
+    };
+    EXPECT_EQ(name(0xffffffff80ffffff), "none");
+    EXPECT_EQ(name(0xffffffff81000000), "_text") << "the first of two names";
+    EXPECT_EQ(name(0xffffffff8100003f), "_text");
+    EXPECT_EQ(name(0xffffffff81000040), "vfs_read");
+    EXPECT_EQ(name(0xffffffff8100013f), "vfs_read");
+    EXPECT_EQ(name(0xffffffff81000140), "helper");
+    EXPECT_EQ(name(0xffffffff810003ff), "helper");
+    EXPECT_EQ(name(0xffffffff81000400), "none") << "data";
+    EXPECT_EQ(name(0xffffffffc0001fff), "first");
+    EXPECT_EQ(name(0xffffffffc0002000), "none") << "nothing says where the module's code ends";
+    EXPECT_FALSE(load("0000000000000000 T a\n0000000000000000 T b\n").function_at(0).has_value());
+}
+
 } // namespace

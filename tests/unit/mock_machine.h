@@ -69,6 +69,8 @@ struct MockMachine {
     MockMemory kernel;
     MockMemory user;
     std::array<__u64, TL_TASK_WORDS> task{};
+    std::vector<__u64> stack; // above the function that was hit
+    __u8 stack_flags = 0;     // it was last asked for with
 };
 
 MockMachine mock;
@@ -99,6 +101,18 @@ inline int tl_arg(const tl_regs* regs, __u64 n, __u64* value) {
 
 inline __u64 tl_task_value(__u64 which) {
     return mock.task.at(which);
+}
+
+inline __u32 tl_stack(const tl_regs*, __u8 flags, __u8* to, __u32 most, __u32* status) {
+    const auto length = static_cast<__u32>(std::min<std::size_t>(mock.stack.size(), most));
+
+    mock.stack_flags = flags;
+    for (__u32 i = 0; i < length; i++)
+        tl_put_u64(to + 8 * i, mock.stack[i]);
+    *status = mock.stack.empty()         ? TL_STACK_FAULT
+              : mock.stack.size() > most ? TL_STACK_CUT
+                                         : TL_STACK_WHOLE;
+    return length;
 }
 
 } // namespace
@@ -201,6 +215,14 @@ inline tl_insn put_string(tl_op op, __u8 a, __u64 max) {
 
     i.a = a;
     i.imm = max;
+    return i;
+}
+
+inline tl_insn put_stack(__u64 most, __u8 flags) {
+    tl_insn i = insn(TL_OP_STACK);
+
+    i.imm = most;
+    i.flags = flags;
     return i;
 }
 

@@ -32,6 +32,23 @@ inline const Field hex_bytes{"hex", FieldType::bytes, 8, NumberForm::hex};
 inline const Field ip6{"ip6", FieldType::bytes, 8, NumberForm::ip6};
 inline const Field mac{"mac", FieldType::bytes, 8, NumberForm::mac};
 
+inline const Field stack_field{"stack", FieldType::stack};
+
+// As RecordBytes has numbers: of the frames 0xffffffff81000010, 0xffffffff81000020, ...
+inline RecordBytes& add_stack(RecordBytes& bytes, std::uint16_t status, std::uint16_t length) {
+    bytes.number(static_cast<std::uint32_t>(status | length << 16));
+    for (std::uint64_t i = 1; i <= length; i++)
+        bytes.number(0xffffffff81000000 + 16 * i);
+    return bytes;
+}
+
+// The names that the first two have.
+inline std::string name_of_caller(std::uint64_t at) {
+    return at == 0xffffffff81000010   ? "ksys_read+0x67"
+           : at == 0xffffffff81000020 ? "ext4_x+0x1 [ext4]"
+                                      : hex_caller(at);
+}
+
 inline Field enum_field(std::vector<EnumValue> values, bool is_signed = false) {
     return {"mode", FieldType::raw, 4, NumberForm::enumeration,
             std::make_shared<const Enumeration>(Enumeration{"mode", is_signed, std::move(values)})};

@@ -339,4 +339,24 @@ TEST(Text, ColourOnlyWhenAsked) {
               "\033[1mvfs_read\033[0m(0x1) = \033[31m-2 ENOENT\033[0m \033[2m<5 ns>\033[0m\n");
 }
 
+std::string with_stack(std::uint16_t status, std::uint16_t length, const std::string& prefix = {}) {
+    TextPrinter printer(false, prefix, name_of_caller);
+    RecordBytes bytes;
+    add_stack(bytes.number(std::uint64_t{0}), status, length);
+    return Sample(bytes).print(printer, make_layout(TRAPLINE_RETURN, {}, {raw64, stack_field}));
+}
+
+TEST(Text, StackIsAFrameALineUnderTheEvent) {
+    const std::string event =
+        "             cat-4711    [003] ....     12.345678: vfs_read() = 0x0\n";
+    EXPECT_EQ(with_stack(TL_STACK_WHOLE, 3), event + "\tksys_read+0x67\n"
+                                                     "\text4_x+0x1 [ext4]\n"
+                                                     "\t0xffffffff81000030\n");
+    EXPECT_EQ(with_stack(TL_STACK_CUT, 1), event + "\tksys_read+0x67\n\t...\n");
+    EXPECT_EQ(with_stack(TL_STACK_FAULT, 1), event + "\tksys_read+0x67\n\t(fault)\n");
+    EXPECT_EQ(with_stack(TL_STACK_FAULT, 0), event + "\t(fault)\n");
+    EXPECT_EQ(with_stack(TL_STACK_WHOLE, 0), event);
+    EXPECT_TRUE(with_stack(TL_STACK_WHOLE, 1, "trace: ").ends_with("\ntrace: \tksys_read+0x67\n"));
+}
+
 } // namespace

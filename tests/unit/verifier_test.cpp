@@ -50,6 +50,8 @@ std::vector<Refusal> refusals() {
     const char* unwritten = "reads a slot that may not have been written";
     const char* size = "a size is 1, 2, 4 or 8";
     const char* room = "a string has room for 1 to 4096 bytes";
+    const char* frames = "a stack has room for 1 to 127 frames";
+    const char* site = "a stack's flags are those of another site";
     const char* past = "jumps past the end";
     const char* unreachable = "unreachable instruction";
     const char* off = "runs off its end";
@@ -114,6 +116,21 @@ std::vector<Refusal> refusals() {
         {shift, {imm, load(TL_OP_SHL, 0, 0, 0, 64), accept}, 1},
         {shift, {imm, load(TL_OP_SHR, 0, 0, 0, ~0ULL), accept}, 1},
         {shift, {imm, load(TL_OP_SAR, 0, 0, 0, 64), accept}, 1},
+        {frames, {put_stack(0, TL_INSN_AT_ENTRY), accept}, 0},
+        {frames, {put_stack(TL_STACK_MAX + 1, TL_INSN_AT_ENTRY), accept}, 0},
+        {frames, {put_stack(1ULL << 32 | 4, TL_INSN_AT_RETURN), accept}, 0, TL_AT_RETURN},
+        {site, {put_stack(4, 0), accept}, 0, TL_AT_ENTRY},
+        {site, {put_stack(4, TL_INSN_AT_RETURN), accept}, 0, TL_AT_ENTRY},
+        {site, {put_stack(4, TL_INSN_AT_ENTRY), accept}, 0, TL_AT_OFFSET},
+        {site, {put_stack(4, 0), accept}, 0, TL_AT_RETURN},
+        {site, {put_stack(4, TL_INSN_AT_ENTRY), accept}, 0, TL_AT_CALL_RETURN, 48},
+        {site,
+         {put_stack(4, TL_INSN_AT_ENTRY | TL_INSN_AT_RETURN), accept},
+         0,
+         TL_AT_CALL_RETURN,
+         48},
+        {"unknown flags", {put_stack(4, TL_INSN_AT_ENTRY | TL_INSN_SIGNED), accept}, 0},
+        {"unknown flags", {imm, load(TL_OP_ADD, 0, 0, 0, 0, TL_INSN_AT_ENTRY), accept}, 1},
         {"nothing such is known of a task", {set(TL_OP_TASK, 0, TL_TASK_WORDS), accept}, 0},
         {"a text to look for has 128 bytes at most",
          {imm, load(TL_OP_MATCH, 0, 0, 0, TL_MATCH_MAX + 1), accept},
@@ -218,6 +235,8 @@ TEST(Verifier, AcceptsAndStatesTheSize) {
         {{imm, put_string(TL_OP_STR_USER, 0, 1), accept}, 8},
         {{imm, put_string(TL_OP_STR_USER, 0, 4), accept}, 8},
         {{imm, put_string(TL_OP_STR_USER, 0, 5), accept}, 12},
+        {{put_stack(1, TL_INSN_AT_ENTRY), accept}, 12},
+        {{put_stack(TL_STACK_MAX, TL_INSN_AT_ENTRY), accept}, 1020},
         {{imm, big, accept}, 4100},
         {{imm, big, put_string(TL_OP_STR_USER, 0, 3896), accept}, 8000},
         {{imm, put_string(TL_OP_STR, 0, 5), put_string(TL_OP_BYTES, 0, 6), accept}, 24},

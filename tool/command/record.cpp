@@ -9,7 +9,10 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 #include <poll.h>
+#include <set>
+#include <utility>
 
 #include "command/map_rings.h"
 #include "command/record_options.h"
@@ -17,7 +20,9 @@
 #include "output/accounting.h"
 #include "recording/chunk_writer.h"
 #include "recording/flight_recorder.h"
+#include "recording/trace_reader.h"
 #include "trace/ctf_metadata.h"
+#include "trace/fields.h"
 #include "util/size.h"
 
 namespace trapline {
@@ -68,6 +73,24 @@ std::uint64_t metadata_growth(TraceDescription description, std::size_t rings) {
     return ctf_metadata(description).size() - before;
 }
 
+// What is held for the names of callers, of which nobody knows how many there will be.
+constexpr std::uint64_t names_room = 64 << 10;
+
+// All return addresses in the stacks of what was written.
+std::set<std::uint64_t> recorded_frames(const std::string& path) {
+    TraceReader reader(path, [](const std::string&) {});
+    FieldValues values;
+    std::set<std::uint64_t> frames;
+    while (const Event* event = reader.next()) {
+        const EventLayout* layout = reader.layout(event->id);
+        const bool decoded = decode_fields(*layout, event->fields, values);
+        if (const FieldValue* stack = decoded ? stack_of(values) : nullptr)
+            for (const std::uint64_t frame : stack_frames(*stack))
+                frames.insert(frame);
+    }
+    return frames;
+}
+
 // A recording in either mode; what differs is below.
 class Record {
 public:
@@ -107,6 +130,8 @@ protected:
 
 private:
     void conclude(Ending& ending, const ClockAnchor& stop, bool failed);
+    void name_callers(TraceDescription& description);
+    bool too_large(const TraceDescription& description) const;
     void say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const;
 };
 
@@ -145,6 +170,35 @@ void Record::say_what_was_written(const Ending& ending, std::span<const RingTota
                         full_ ? ": --max-size was reached" : ""));
 }
 
+bool Record::too_large(const TraceDescription& description) const {
+    return options_.max_size != 0 &&
+           directory_.streams_size() + ctf_metadata(description).size() > options_.max_size;
+}
+
+// The functions that stacks lead back into, for who reads them elsewhere.
+void Record::name_callers(TraceDescription& description) {
+    std::map<std::uint64_t, SymbolDescription> functions;
+    for (const std::uint64_t frame : recorded_frames(directory_.path())) {
+        const std::optional<Caller>& caller = run_.callers()->find(frame);
+        if (!caller)
+            continue;
+        const Place& place = caller->place;
+        SymbolDescription& function = functions[frame - place.offset];
+        function.address = frame - place.offset;
+        function.name =
+            place.module.empty() ? place.symbol : fmt::format("{}:{}", place.module, place.symbol);
+        function.size = std::max(function.size, caller->size);
+    }
+    const std::size_t before = description.symbols.size();
+    for (auto& [address, function] : functions)
+        description.symbols.push_back(std::move(function));
+    if (too_large(description)) {
+        description.symbols.resize(before);
+        say("trapline: --max-size leaves no room for the names of callers: they are shown as "
+            "addresses\n");
+    }
+}
+
 // Everything is lifted by now.
 void Record::conclude(Ending& ending, const ClockAnchor& stop, bool failed) {
     if (!failed)
@@ -166,10 +220,11 @@ void Record::conclude(Ending& ending, const ClockAnchor& stop, bool failed) {
         totals.probes.push_back({report.event_id, report.lifted, report.counters, report.pending,
                                  report.pending_known});
     // For so many calls inside there is no room in --max-size; they are printed all the same.
-    if (options_.max_size != 0 &&
-        directory_.streams_size() + ctf_metadata(description).size() > options_.max_size)
+    if (too_large(description))
         for (ProbeTotals& probe : totals.probes)
             probe.pending.clear();
+    if (run_.callers() != nullptr)
+        name_callers(description);
     directory_.write_metadata(description);
 }
 
@@ -182,6 +237,9 @@ int Record::run() {
     run_.start();
     rings_ = map_rings(run_.session(), run_.cpus());
     growth_ = metadata_growth(run_.description(), rings_.size());
+    if (run_.callers() != nullptr)
+        growth_ +=
+            options_.max_size == 0 ? names_room : std::min(names_room, options_.max_size / 4);
     begin();
     Ending ending;
     bool failed = false;

@@ -81,9 +81,12 @@ void Run::prepare() {
         say(fmt::format("trapline: {}\n", without_controls(line)));
     });
     KernelBtf types;
+    Kallsyms kallsyms;
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
                         options_.all ? Names::all : Names::distinct, session_->info().clock_hz,
-                        Kallsyms(), Blacklist(), types);
+                        kallsyms, Blacklist(), types);
+    if (options_.stack)
+        callers_.emplace(std::move(kallsyms));
     for (ProbeRequest& request : plan_.requests)
         if (request.trigger == TRAPLINE_TRIGGER_NONE)
             request.max_rate = options_.max_rate;

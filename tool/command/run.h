@@ -16,6 +16,7 @@
 #include "command/probe_plan.h"
 #include "command/run_options.h"
 #include "control/session.h"
+#include "symbols/caller.h"
 #include "trace/description.h"
 
 namespace trapline {
@@ -76,6 +77,8 @@ public:
     Session& session() { return *session_; }
     std::uint32_t cpus() const { return cpus_; } // possible ones
     std::span<const EventLayout> layouts() const { return plan_.layouts; }
+    // Names of what is in stacks; null: none are recorded. From prepare() on.
+    Callers* callers() { return callers_ ? &*callers_ : nullptr; }
     const Child* child() const { return child_ ? &*child_ : nullptr; }
 
     // What is known of the trace so far.
@@ -134,6 +137,7 @@ private:
     std::optional<Child> child_;
     std::uint32_t cpus_ = 0;
     ProbePlan plan_;
+    std::optional<Callers> callers_;
     TraceDescription description_;
     std::vector<ProbeReport> reports_;
     std::uint64_t ring_losses_ = 0; // records that rings dropped, marks among them

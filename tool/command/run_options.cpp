@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "shared/program.h"
 #include "util/command_line.h"
 #include "util/cpu_list.h"
 #include "util/error.h"
@@ -23,6 +24,9 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr std::uint32_t pid_max = 1U << 22; // the kernel's, on 64 bits
+
+// As many as perf and bpftrace take.
+const std::string most_frames = std::to_string(TL_STACK_MAX);
 
 void add_shared_options(po::options_description& options) {
     auto add = options.add_options();
@@ -46,6 +50,8 @@ void add_shared_options(po::options_description& options) {
     add("entry", "trace entries only: arguments, as they come in");
     add("return", "trace returns only: return values");
     add("begin", "record a call's entry too, as it happens: for calls that never return");
+    add("stack", po::value<std::string>()->value_name("N")->implicit_value(most_frames),
+        "show who called: the kernel's stack at each event, N frames of it at most");
     add("no-guard", "go on also where the probes take more than 25 % of a CPU");
     add("strict", "exit with 3 if an event was lost");
     add("buffer-size,b", po::value<std::string>()->value_name("SIZE"),
@@ -167,7 +173,9 @@ RunCommandLine::RunCommandLine(std::string_view name)
 void RunCommandLine::parse(const std::vector<std::string>& arguments) {
     // COMMAND's own options are none of ours.
     const auto split = std::find(arguments.begin(), arguments.end(), "--");
-    const std::vector<std::string> ours(arguments.begin(), split);
+    std::vector<std::string> ours(arguments.begin(), split);
+    // Or what follows it would be taken for N.
+    std::replace(ours.begin(), ours.end(), std::string("--stack"), "--stack=" + most_frames);
     if (split != arguments.end()) {
         command_.assign(split + 1, arguments.end());
         if (command_.empty())
@@ -197,8 +205,14 @@ std::optional<trapline_probe_kind> RunCommandLine::kind() const {
     return std::nullopt;
 }
 
+unsigned RunCommandLine::stack() const {
+    return has("stack") ? Values(see_help_).number(value("stack"), "--stack", 1, TL_STACK_MAX) : 0;
+}
+
 ProbeSpec RunCommandLine::probe(const std::string& text) const {
-    return parse_probe(text, kind());
+    ProbeSpec spec = parse_probe(text, kind());
+    spec.stack = stack();
+    return spec;
 }
 
 void RunCommandLine::check_together(const RunOptions& options) const {
@@ -221,6 +235,7 @@ RunOptions RunCommandLine::run_options() const {
     options.command = command_;
     options.all = has("all");
     options.begin = has("begin");
+    options.stack = stack() != 0;
     options.strict = has("strict");
     options.guard = !has("no-guard");
     options.pids = values_of.pids(values("pid"));

@@ -30,6 +30,7 @@ struct RunOptions {
     std::uint32_t limit = 0;          // events, after which it ends; 0: none
     std::uint32_t max_rate = 0;       // events of each probe in a second; 0: no limit
     std::uint32_t maxactive = 0;      // calls inside at once per probe; 0: the module's choice
+    bool stack = false;               // the probes record who called
 };
 
 // A command line with options of its own besides the shared ones.
@@ -51,7 +52,7 @@ public:
     // What the shared options say. UsageError for what can't be together.
     RunOptions run_options() const;
 
-    // PROBE as --entry and --return would have it.
+    // PROBE as --entry, --return and --stack would have it.
     ProbeSpec probe(const std::string& text) const;
 
     const std::string& see_help() const { return see_help_; }
@@ -59,6 +60,7 @@ public:
 
 private:
     std::optional<trapline_probe_kind> kind() const;
+    unsigned stack() const; // frames; 0: none are wanted
     void check_together(const RunOptions& options) const;
 
     std::string name_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <poll.h>
+#include <utility>
 
 #include "command/collector.h"
 #include "command/run.h"
@@ -29,7 +30,7 @@ public:
 
 private:
     static RunPlan run_plan(const TraceOptions& options);
-    std::unique_ptr<Printer> printer() const;
+    std::unique_ptr<Printer> printer();
     Ending wait();
     void wait_until_shown(Ending& ending);
 
@@ -46,10 +47,13 @@ RunPlan Trace::run_plan(const TraceOptions& options) {
     return plan;
 }
 
-std::unique_ptr<Printer> Trace::printer() const {
+std::unique_ptr<Printer> Trace::printer() {
+    CallerName caller_name = hex_caller;
+    if (Callers* callers = run_.callers())
+        caller_name = [callers](std::uint64_t at) { return callers->name(at); };
     if (options_.json)
-        return std::make_unique<JsonPrinter>();
-    return std::make_unique<TextPrinter>(output_.terminal());
+        return std::make_unique<JsonPrinter>(std::string(), std::move(caller_name));
+    return std::make_unique<TextPrinter>(output_.terminal(), std::string(), std::move(caller_name));
 }
 
 Ending Trace::wait() {

@@ -6,6 +6,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <iterator>
+#include <utility>
 
 #include "output/text.h"
 #include "util/escape.h"
@@ -70,8 +71,9 @@ std::vector<std::size_t> CsvColumns::places(std::span<const Field> fields, bool 
             out.push_back(no_column);
             continue;
         }
-        out.push_back(first ? return_column : place(field.name, taken));
-        first = false;
+        const bool is_return = first && field.type != FieldType::stack;
+        out.push_back(is_return ? return_column : place(field.name, taken));
+        first = first && !is_return;
     }
     return out;
 }
@@ -100,8 +102,8 @@ std::string CsvColumns::header(bool traces) const {
 }
 
 CsvPrinter::CsvPrinter(CsvColumns& columns, std::span<const EventLayout> layouts,
-                       const std::string& trace)
-    : columns_(columns) {
+                       const std::string& trace, CallerName caller_name)
+    : Printer(std::move(caller_name)), columns_(columns) {
     for (const EventLayout& layout : layouts)
         places_.emplace(layout.id, columns.add(layout));
     places_.emplace(TL_ID_MARK, columns.add(mark_layout()));
@@ -109,16 +111,33 @@ CsvPrinter::CsvPrinter(CsvColumns& columns, std::span<const EventLayout> layouts
         append_cell(trace_, escaped(trace));
 }
 
+// A stack is one cell, its frames with semicolons between them.
+void CsvPrinter::append_cell_of(std::string& cell, const FieldValue& value) const {
+    if (is_listed(value))
+        return append_value(cell, value, '\0');
+    const auto add = [&](std::string_view frame) {
+        if (!cell.empty())
+            cell += ';';
+        append_escaped(cell, frame);
+    };
+    for (const std::uint64_t frame : stack_frames(value))
+        add(caller_name(frame));
+    if (value.state == FieldValue::State::cut)
+        add("...");
+    else if (value.state == FieldValue::State::fault)
+        add("(fault)");
+}
+
 void CsvPrinter::fill(const CsvColumns::Places& places) {
     for (std::size_t i = 0; i < places.entry.size(); i++)
         if (places.entry[i] != CsvColumns::no_column)
-            append_value(cells_[places.entry[i]], values_.entry[i], '\0');
+            append_cell_of(cells_[places.entry[i]], values_.entry[i]);
     for (std::size_t i = 0; i < places.ret.size(); i++) {
         const FieldValue& value = values_.ret[i];
         if (places.ret[i] == CsvColumns::no_column)
             continue;
         if (places.ret[i] != CsvColumns::return_column) {
-            append_value(cells_[places.ret[i]], value, '\0');
+            append_cell_of(cells_[places.ret[i]], value);
             continue;
         }
         append_value(return_, value, '\0');

@@ -50,13 +50,14 @@ class CsvPrinter : public Printer {
 public:
     // `trace`, if not empty: which one of several it is.
     CsvPrinter(CsvColumns& columns, std::span<const EventLayout> layouts,
-               const std::string& trace = {});
+               const std::string& trace = {}, CallerName caller_name = hex_caller);
 
     void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                std::string& out) override;
 
 private:
     void fill(const CsvColumns::Places& places);
+    void append_cell_of(std::string& cell, const FieldValue& value) const;
 
     const CsvColumns& columns_;
     std::unordered_map<std::uint16_t, CsvColumns::Places> places_; // by event id

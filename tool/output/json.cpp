@@ -2,6 +2,7 @@
 // Events as JSON, an object a line.
 #include "output/json.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -78,7 +79,7 @@ Json to_json(const FieldValue& value) {
 Json to_array(std::span<const FieldValue> values) {
     Json array = Json::array();
     for (const FieldValue& value : values) {
-        if (value.state != FieldValue::State::faults)
+        if (is_listed(value))
             array.push_back(to_json(value));
     }
     return array;
@@ -87,7 +88,7 @@ Json to_array(std::span<const FieldValue> values) {
 Json to_object(std::span<const FieldValue> values, std::span<const Field> fields) {
     Json object = Json::object();
     for (std::size_t i = 0; i < values.size(); i++) {
-        if (values[i].state != FieldValue::State::faults)
+        if (is_listed(values[i]))
             object[fields[i].name] = to_json(values[i]);
     }
     return object;
@@ -102,7 +103,7 @@ void add_return(Json& object, std::span<const FieldValue> values) {
         return;
     }
     object["return"] = std::move(array.front());
-    if (const auto error = error_of(values.front()))
+    if (const auto error = error_of(*std::find_if(values.begin(), values.end(), is_listed)))
         object["errno"] = error_label(*error);
 }
 
@@ -121,6 +122,15 @@ void add_values(Json& object, const EventLayout& layout, const ClockConversion& 
     add_return(object, values.ret);
     if (layout.kind == TRAPLINE_CALL)
         object["duration_ns"] = clock.duration_ns(values.duration);
+}
+
+void add_stack(Json& object, const FieldValue& stack, const CallerName& caller_name) {
+    Json frames = Json::array();
+    for (const std::uint64_t frame : stack_frames(stack))
+        frames.push_back(caller_name(frame));
+    object["stack"] = std::move(frames);
+    if (stack.state != FieldValue::State::whole)
+        object["stack_status"] = stack.state == FieldValue::State::cut ? "cut" : "fault";
 }
 
 } // namespace
@@ -142,10 +152,13 @@ void JsonPrinter::print(const Event& event, const EventLayout& layout, const Clo
     object["flags"] = std::string_view(flags.data(), flags.size());
     object["event"] = layout.name;
     object["kind"] = event_kind(layout);
-    if (decode_fields(layout, event.fields, values_))
+    if (decode_fields(layout, event.fields, values_)) {
         add_values(object, layout, clock, values_);
-    else
+        if (const FieldValue* stack = stack_of(values_))
+            add_stack(object, *stack, [this](std::uint64_t at) { return caller_name(at); });
+    } else {
         object["error"] = "the record is not what its event's layout says";
+    }
     if (event.straggler)
         object["late"] = true;
     // ASCII only: a terminal obeys some control characters in UTF-8 as well.

@@ -3,10 +3,15 @@
 #include "output/printer.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "util/errno_name.h"
 
 namespace trapline {
+
+std::string hex_caller(std::uint64_t return_address) {
+    return fmt::format("{:#x}", return_address);
+}
 
 std::string_view kind_name(trapline_probe_kind kind) {
     switch (kind) {

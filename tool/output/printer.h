@@ -2,9 +2,12 @@
 // What turns events into output, whatever its form.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/clock.h"
 #include "trace/event.h"
@@ -12,9 +15,15 @@
 
 namespace trapline {
 
+// What a return address is called: "vfs_read+0x1c", "ext4_file_read_iter+0x43 [ext4]".
+using CallerName = std::function<std::string(std::uint64_t return_address)>;
+
+// The address itself: where nothing else is known.
+std::string hex_caller(std::uint64_t return_address);
+
 class Printer {
 public:
-    Printer() = default;
+    explicit Printer(CallerName caller_name) : caller_name_(std::move(caller_name)) {}
     Printer(const Printer&) = delete;
     Printer& operator=(const Printer&) = delete;
     virtual ~Printer() = default;
@@ -22,6 +31,14 @@ public:
     // Appends one event, as a line with its newline, to `out`.
     virtual void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                        std::string& out) = 0;
+
+protected:
+    std::string caller_name(std::uint64_t return_address) const {
+        return caller_name_(return_address);
+    }
+
+private:
+    CallerName caller_name_;
 };
 
 // What all forms say alike.

@@ -84,7 +84,7 @@ void append_values(std::string& out, std::span<const FieldValue> values,
                    std::span<const Field> fields, bool named, std::string_view between = ", ") {
     bool first = true;
     for (std::size_t i = 0; i < values.size(); i++) {
-        if (values[i].state == FieldValue::State::faults)
+        if (!is_listed(values[i]))
             continue;
         if (!first)
             out += between;
@@ -108,14 +108,11 @@ void append_mark(std::string& out, const FieldValue& text) {
 // Several that a list asked for have their names.
 void append_return(std::string& out, std::span<const FieldValue> values,
                    std::span<const Field> fields, bool colour) {
-    const auto faults = std::count_if(values.begin(), values.end(), [](const FieldValue& value) {
-        return value.state == FieldValue::State::faults;
-    });
-    const bool several = values.size() - static_cast<std::size_t>(faults) > 1;
+    const bool several = std::count_if(values.begin(), values.end(), is_listed) > 1;
     bool first = true;
     for (std::size_t i = 0; i < values.size(); i++) {
         const FieldValue& value = values[i];
-        if (value.state == FieldValue::State::faults)
+        if (!is_listed(value))
             continue;
         out += first ? " = " : ", ";
         first = false;
@@ -211,6 +208,22 @@ std::string duration_text(std::uint64_t ns) {
     return text;
 }
 
+// A frame a line, the caller first.
+void TextPrinter::append_stack(std::string& out, const FieldValue& stack) const {
+    const auto line = [&](std::string_view text) {
+        out += prefix_;
+        out += '\t';
+        append_escaped(out, text);
+        out += '\n';
+    };
+    for (const std::uint64_t frame : stack_frames(stack))
+        line(caller_name(frame));
+    if (stack.state == FieldValue::State::cut)
+        line("...");
+    else if (stack.state == FieldValue::State::fault)
+        line("(fault)");
+}
+
 void TextPrinter::print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                         std::string& out) {
     const std::array<char, 4> flags = flag_characters(event.flags);
@@ -226,7 +239,8 @@ void TextPrinter::print(const Event& event, const EventLayout& layout, const Clo
         const Coloured coloured(out, colour_, bold);
         append_escaped(out, layout.name);
     }
-    if (!decode_fields(layout, event.fields, values_)) {
+    const bool decoded = decode_fields(layout, event.fields, values_);
+    if (!decoded) {
         out += ": (the record is not what its event's layout says)";
     } else if (layout.id == TL_ID_MARK) {
         out += ": ";
@@ -250,6 +264,8 @@ void TextPrinter::print(const Event& event, const EventLayout& layout, const Clo
     if (event.straggler)
         out += " [late]";
     out += '\n';
+    if (const FieldValue* stack = decoded ? stack_of(values_) : nullptr)
+        append_stack(out, *stack);
 }
 
 } // namespace trapline

@@ -16,13 +16,16 @@ class TextPrinter : public Printer {
 public:
     // `prefix`, if not empty: before each line, it is one of several traces, and the times are
     // those of CLOCK_REALTIME.
-    explicit TextPrinter(bool colour = false, std::string prefix = {})
-        : colour_(colour), prefix_(std::move(prefix)) {}
+    explicit TextPrinter(bool colour = false, std::string prefix = {},
+                         CallerName caller_name = hex_caller)
+        : Printer(std::move(caller_name)), colour_(colour), prefix_(std::move(prefix)) {}
 
     void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                std::string& out) override;
 
 private:
+    void append_stack(std::string& out, const FieldValue& stack) const;
+
     bool colour_;
     std::string prefix_;
     FieldValues values_;

@@ -20,6 +20,7 @@
 #include "recording/trace_reader.h"
 #include "report/open_trace.h"
 #include "report/report_options.h"
+#include "trace/recorded_callers.h"
 #include "util/error.h"
 #include "util/escape.h"
 
@@ -140,18 +141,22 @@ void Report::make_printers() {
         width = std::max(width, escaped(shown.trace->name()).size());
     for (Shown& shown : shown_) {
         const std::string name = merged() ? shown.trace->name() : std::string();
+        const CallerName caller_name =
+            [callers = RecordedCallers(shown.trace->reader().description().symbols)](
+                std::uint64_t at) { return callers.name(at); };
         switch (options_.form) {
         case ReportOptions::Form::json:
-            shown.printer = std::make_unique<JsonPrinter>(name);
+            shown.printer = std::make_unique<JsonPrinter>(name, caller_name);
             break;
         case ReportOptions::Form::csv:
             shown.printer = std::make_unique<CsvPrinter>(
-                columns_, shown.trace->reader().description().layouts, name);
+                columns_, shown.trace->reader().description().layouts, name, caller_name);
             break;
         case ReportOptions::Form::text:
             shown.printer = std::make_unique<TextPrinter>(
                 output_.terminal(),
-                merged() ? fmt::format("{:<{}}: ", escaped(name), width) : std::string());
+                merged() ? fmt::format("{:<{}}: ", escaped(name), width) : std::string(),
+                caller_name);
             break;
         }
     }

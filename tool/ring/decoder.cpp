@@ -20,16 +20,17 @@ T load(const std::byte* at) {
     return value;
 }
 
-bool is_string(const Field& field) {
-    return field.type == FieldType::string || field.type == FieldType::bytes;
+bool varies(const Field& field) {
+    return field.type == FieldType::string || field.type == FieldType::bytes ||
+           field.type == FieldType::stack;
 }
 
-// Nothing if it depends on strings.
+// Nothing if it depends on what is in them.
 std::optional<std::uint32_t> fixed_size(const EventLayout& layout) {
-    if (std::any_of(layout.entry_fields.begin(), layout.entry_fields.end(), is_string) ||
-        std::any_of(layout.return_fields.begin(), layout.return_fields.end(), is_string))
+    if (std::any_of(layout.entry_fields.begin(), layout.entry_fields.end(), varies) ||
+        std::any_of(layout.return_fields.begin(), layout.return_fields.end(), varies))
         return std::nullopt;
-    // Any bytes will do: without strings none is looked at.
+    // Any bytes will do: none is looked at.
     static const std::vector<std::byte> zeros(TL_FIELDS_MAX);
     const std::optional<std::size_t> size = fields_size(layout, zeros);
     if (!size)

@@ -210,6 +210,18 @@ private:
     std::vector<std::string> names_;
 };
 
+// Who called. At a return it is whom the function returns to: the same, as the stack is above it.
+Recorded recorded_stack(const ProbeSpec& spec) {
+    Recorded recorded;
+    recorded.field = {.name = "stack", .type = FieldType::stack};
+    recorded.store.op = TL_OP_STACK;
+    recorded.store.imm = spec.stack;
+    recorded.store.flags = tl_stack_flags(spec.kind != TRAPLINE_ENTRY ? TL_AT_RETURN
+                                          : spec.offset != 0          ? TL_AT_OFFSET
+                                                                      : TL_AT_ENTRY);
+    return recorded;
+}
+
 View view_of(const ProbeSpec& spec) {
     if (spec.offset != 0)
         return View::instruction;
@@ -235,6 +247,8 @@ public:
         if (spec_.kind != TRAPLINE_RETURN || has_items())
             entry = entry_fields();
         std::vector<Recorded> ret = return_fields();
+        if (spec_.stack != 0) // of a call that its condition's end rejects none is taken
+            (spec_.kind == TRAPLINE_ENTRY ? entry : ret).push_back(recorded_stack(spec_));
 
         ProgramBuilder stored;
         for (const Recorded& recorded : entry)

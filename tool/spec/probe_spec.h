@@ -48,7 +48,8 @@ struct ProbeSpec {
     std::optional<Condition> condition;
     std::string text; // as typed
     bool begins_call =
-        false; // the entry that --begin adds to a call: a part of its condition holds
+        false;          // the entry that --begin adds to a call: a part of its condition holds
+    unsigned stack = 0; // frames to be recorded at most; 0: no stack
 };
 
 // `kind` is what --entry (TRAPLINE_ENTRY) or --return (TRAPLINE_RETURN) ask for. Throws UsageError

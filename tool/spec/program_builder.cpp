@@ -61,7 +61,8 @@ std::uint8_t ProgramBuilder::load(const Chain& chain) {
 
 void ProgramBuilder::put(const Recorded& recorded) {
     tl_insn store = recorded.store;
-    store.a = load(stored_chain(recorded));
+    if (store.op != TL_OP_STACK)
+        store.a = load(stored_chain(recorded));
     program_.push_back(store);
     fields_.push_back(recorded.field);
     if (store.op == TL_OP_PUT)
@@ -99,7 +100,8 @@ std::vector<tl_insn> ProgramBuilder::finish() {
     if (size > TL_FIELDS_MAX)
         throw UsageError(fmt::format("the list records up to {} bytes, and {} are the most", size,
                                      TL_FIELDS_MAX),
-                         "a text is up to 128 bytes: :str[32] makes it shorter");
+                         "a text is up to 128 bytes: :str[32] makes it shorter; a frame of the "
+                         "stack 8: --stack=32 takes fewer");
     return std::move(program_);
 }
 

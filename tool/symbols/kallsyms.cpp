@@ -329,6 +329,20 @@ std::vector<Symbol> Kallsyms::find(std::string_view name, std::string_view modul
     return found;
 }
 
+std::optional<Symbol> Kallsyms::function_at(std::uint64_t address) const {
+    const Entry* nearest = nullptr;
+    for (const Entry& entry : symbols_)
+        if (is_text(entry.type) && entry.address <= address &&
+            (nearest == nullptr || entry.address > nearest->address))
+            nearest = &entry;
+    if (nearest == nullptr)
+        return std::nullopt;
+    const Symbol symbol = symbol_of(*nearest);
+    if (address - symbol.address >= symbol.size)
+        return std::nullopt;
+    return symbol;
+}
+
 // One entry for all of a name.
 std::uint32_t Kallsyms::first_of_name(const Entry& entry) const {
     const std::string_view name = name_of(entry);

@@ -57,6 +57,10 @@ public:
     // "kernel" or "vmlinux" for the kernel image; '-' and '_' are the same in it.
     std::vector<Symbol> find(std::string_view name, std::string_view module = {}) const;
 
+    // The function that has `address` in it; the first of several names. None too where addresses
+    // are hidden, or it isn't known where a function ends.
+    std::optional<Symbol> function_at(std::uint64_t address) const;
+
     // Visits the functions of `module`, as for find(), whose names are `wanted`, by address; if
     // addresses are hidden, in the order of the file. A place that is listed twice under one name
     // is visited once. The numbers are those among all functions of the name, wherever they are.

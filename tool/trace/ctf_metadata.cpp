@@ -339,6 +339,12 @@ private:
                 name);
             ends_in_zeros_ = true;
             break;
+        case FieldType::stack:
+            append(fmt::format("struct {{ enum : tl_u16 {{ whole = {}, cut = {}, fault = {} }} "
+                               "_status; tl_u16 _length; tl_long _frames[_length]; }} align(32)",
+                               TL_STACK_WHOLE, TL_STACK_CUT, TL_STACK_FAULT),
+                   name);
+            break;
         }
     }
 

@@ -28,7 +28,8 @@ constexpr std::uint64_t format_number = 1;
 
 constexpr std::array<std::string_view, TRAPLINE_KINDS> kind_names{"entry", "return", "call"};
 constexpr std::array<std::string_view, TRAPLINE_TRIGGERS> trigger_names{"none", "announce", "stop"};
-constexpr std::array<std::string_view, 4> type_names{"number", "string", "bytes", "faults"};
+constexpr std::array<std::string_view, 5> type_names{"number", "string", "bytes", "faults",
+                                                     "stack"};
 constexpr std::array<std::string_view, 12> form_names{"raw",   "hex",     "unsigned", "signed",
                                                       "bool",  "pointer", "enum",     "char",
                                                       "errno", "ip4",     "ip6",      "mac"};
@@ -194,7 +195,10 @@ Json to_json(const ProbeDescription& probe) {
 }
 
 Json to_json(const SymbolDescription& symbol) {
-    return {{"address", address_text(symbol.address)}, {"name", symbol.name}};
+    Json object = {{"address", address_text(symbol.address)}, {"name", symbol.name}};
+    if (symbol.size != 0)
+        object["size"] = symbol.size;
+    return object;
 }
 
 Json to_json(const trapline_pending& call) {
@@ -687,7 +691,11 @@ TraceDescription parse_description(std::string_view json) {
         out.probes.push_back(parse_probe(element, probes, layouts));
     });
     root.at("symbols").each(symbols_max, [&](const Value& element) {
-        out.symbols.push_back({element.at("address").address(), element.at("name").name(name_max)});
+        SymbolDescription& symbol = out.symbols.emplace_back();
+        symbol.address = element.at("address").address();
+        symbol.name = element.at("name").name(name_max);
+        if (const auto size = element.find("size"))
+            symbol.size = size->number();
     });
     if (const auto totals = root.find("totals"))
         out.totals = parse_totals(*totals, layouts);

@@ -41,7 +41,8 @@ struct ProbeDescription {
 
 struct SymbolDescription {
     std::uint64_t address = 0;
-    std::string name; // "symbol" or "module:symbol"
+    std::string name;       // "symbol" or "module:symbol"
+    std::uint64_t size = 0; // bytes; 0: unknown
 };
 
 // A probe's counters at the end, as PROBE_DUMP gave them.

@@ -20,6 +20,7 @@ enum class FieldType : std::uint8_t {
     string, // status, length, bytes: see shared/record.h
     bytes,  // the same, and no text: shown as `form` says
     faults, // u32: bit n set: the nth number among the fields could not be read
+    stack,  // status, length, return addresses: see shared/record.h
 };
 
 // What a number is, or bytes are, hence how they are shown.

@@ -78,6 +78,27 @@ bool read_string(Cursor& cursor, FieldValue& value) {
     }
 }
 
+bool read_stack(Cursor& cursor, FieldValue& value) {
+    std::uint16_t status = 0;
+    std::uint16_t length = 0;
+    if (!cursor.read(status) || !cursor.read(length) ||
+        !cursor.read_text(length * sizeof(std::uint64_t), value.text))
+        return false;
+    switch (status) {
+    case TL_STACK_WHOLE:
+        value.state = FieldValue::State::whole;
+        return true;
+    case TL_STACK_CUT:
+        value.state = FieldValue::State::cut;
+        return true;
+    case TL_STACK_FAULT:
+        value.state = FieldValue::State::fault;
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool read_field(Cursor& cursor, const Field& field, FieldValue& value) {
     std::uint32_t word = 0;
     value = {};
@@ -99,6 +120,8 @@ bool read_field(Cursor& cursor, const Field& field, FieldValue& value) {
     case FieldType::string:
     case FieldType::bytes:
         return read_string(cursor, value);
+    case FieldType::stack:
+        return read_stack(cursor, value);
     }
     return false;
 }
@@ -148,7 +171,30 @@ bool has_return(const EventLayout& layout) {
     return layout.kind != TRAPLINE_ENTRY;
 }
 
+bool is_stack(const FieldValue& value) {
+    return value.field != nullptr && value.field->type == FieldType::stack;
+}
+
 } // namespace
+
+bool is_listed(const FieldValue& value) {
+    return value.state != FieldValue::State::faults && !is_stack(value);
+}
+
+const FieldValue* stack_of(const FieldValues& values) {
+    for (const std::vector<FieldValue>* half : {&values.entry, &values.ret}) {
+        const auto found = std::find_if(half->begin(), half->end(), is_stack);
+        if (found != half->end())
+            return &*found;
+    }
+    return nullptr;
+}
+
+std::vector<std::uint64_t> stack_frames(const FieldValue& stack) {
+    std::vector<std::uint64_t> frames(stack.text.size() / sizeof(std::uint64_t));
+    std::memcpy(frames.data(), stack.text.data(), frames.size() * sizeof(std::uint64_t));
+    return frames;
+}
 
 std::optional<std::size_t> fields_size(const EventLayout& layout,
                                        std::span<const std::byte> bytes) {

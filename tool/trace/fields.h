@@ -18,8 +18,8 @@ struct FieldValue {
     enum class State : std::uint8_t {
         number,       // `number`
         number_fault, // a number that could not be read
-        whole,        // `text`: all of the string, or the bytes
-        cut,          // `text`: the string's beginning, for it is longer than the program allowed
+        whole,        // `text`: all of the string, or the bytes; of a stack its addresses
+        cut,          // `text`: the beginning, for there is more than the program allowed
         fault,        // `text`: what could be read before the unreadable byte, maybe nothing
         null,         // the string's pointer was null
         faults,       // `number`: the mask that made number_fault of others; not to be shown
@@ -31,12 +31,22 @@ struct FieldValue {
     const Field* field = nullptr; // what it is, if it was decoded: the layout's
 };
 
+// Whether it is shown among arguments and results: a stack has a place of its own, and what says
+// which others could not be read has none.
+bool is_listed(const FieldValue& value);
+
 // The vectors run parallel to the layout's; kept between records to spare allocations.
 struct FieldValues {
     std::vector<FieldValue> entry;
     std::vector<FieldValue> ret;
     std::uint64_t duration = 0; // ticks, of calls
 };
+
+// The record's stack, if its event has one; lies in `values`.
+const FieldValue* stack_of(const FieldValues& values);
+
+// The return addresses of a stack, the innermost first.
+std::vector<std::uint64_t> stack_frames(const FieldValue& stack);
 
 // The bytes that the fields of a record of `layout` take, when `bytes` begins with them;
 // nothing if they don't fit or are not what the layout says.

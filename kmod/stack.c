@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * stack.c - who called: the kernel's stack at a hit
+ *
+ * Taken in handlers, with interrupts off or inside of an NMI: the kernel's unwinders are made for
+ * that. They put the real return addresses in the place of those that return probes and the
+ * function graph tracer have left on the stack (kretprobes' from 5.15 on).
+ *
+ * On x86 they begin at the registers of the hit. At a function's ends its return address is put
+ * on the stack for the moment, as the first of its return probes has found it: for that may be
+ * the tracer's, which only its place there resolves, and the unwinder resolves one or the other.
+ *
+ * Elsewhere they begin here, and what comes before the hit is left out. There a function's caller
+ * is in a register when it begins.
+ */
+#include <linux/kprobes.h>
+#include <linux/sched.h>
+#include "machine.h"
+#include "stack.h"
+#include "shared/program.h"
+
+#ifndef TL_HAVE_KRETPROBE_FIND_RET_ADDR
+/* What return probes leave on the stack: no unwinder replaces it, so stacks end there. */
+static unsigned long tl_trampoline;
+
+/* Not exported; but whoever wants a probe there is refused with the address. */
+void tl_stack_init(void)
+{
+	struct kprobe kp = { .symbol_name = "kretprobe_trampoline" };
+
+	if (!register_kprobe(&kp))
+		unregister_kprobe(&kp);
+	tl_trampoline = (unsigned long)kp.addr;
+}
+#else
+#define tl_trampoline	0UL
+
+void tl_stack_init(void)
+{
+}
+#endif
+
+#if defined(TL_HAVE_UNWIND_START)
+
+#include <asm/unwind.h>
+
+/* What is above the function that @regs are of. */
+static u32 tl_stack_unwind(struct pt_regs *regs, u8 *to, u32 most, u32 *status)
+{
+	struct unwind_state state;
+	u32 length = 0;
+
+	for (unwind_start(&state, current, regs, NULL); !unwind_done(&state);
+	     unwind_next_frame(&state)) {
+		unsigned long address = unwind_get_return_address(&state);
+
+		if (!address) {
+			const struct pt_regs *entry = unwind_get_entry_regs(&state, NULL);
+
+			*status = entry && user_mode((struct pt_regs *)entry) ? TL_STACK_WHOLE :
+										TL_STACK_FAULT;
+			return length;
+		}
+		if (tl_trampoline && address == tl_trampoline) {
+			*status = TL_STACK_FAULT;
+			return length;
+		}
+		if (length == most) {
+			*status = TL_STACK_CUT;
+			return length;
+		}
+		tl_put_u64(to + 8 * length++, address);
+	}
+	*status = unwind_error(&state) ? TL_STACK_FAULT : TL_STACK_WHOLE;
+	return length;
+}
+NOKPROBE_SYMBOL(tl_stack_unwind);
+
+/* Whom the function that @regs are of returns to, as the unwinder knows; 0: it doesn't. */
+static unsigned long tl_stack_caller(struct pt_regs *regs)
+{
+	struct unwind_state state;
+
+	unwind_start(&state, current, regs, NULL);
+	return unwind_done(&state) ? 0 : unwind_get_return_address(&state);
+}
+NOKPROBE_SYMBOL(tl_stack_caller);
+
+/*
+ * Stores at @to what is above the function that was hit, @most frames of it, and returns how
+ * many. @flags: TL_INSN_AT_*. At a return @regs' ip is where it returns to.
+ */
+u32 tl_stack_take(const struct pt_regs *regs, u8 flags, u8 *to, u32 most, u32 *status)
+{
+	struct pt_regs at = *regs;
+	unsigned long *slot = (unsigned long *)regs->sp;
+	unsigned long caller, found;
+	u32 length;
+
+	if (flags & TL_INSN_AT_RETURN) {
+		caller = regs->ip;
+		slot--;
+	} else {
+		/* However it was trapped, the kernel lets it look like a breakpoint. */
+		at.ip = regs->ip - INT3_INSN_SIZE;
+		caller = flags & TL_INSN_AT_ENTRY ? tl_stack_caller(&at) : 0;
+		if (!caller)
+			return tl_stack_unwind(&at, to, most, status);
+	}
+	found = *slot;
+	*slot = caller;
+	at.ip = (unsigned long)schedule;	/* any function: its first instruction */
+	at.sp = (unsigned long)slot;
+	length = tl_stack_unwind(&at, to, most, status);
+	*slot = found;
+	return length;
+}
+NOKPROBE_SYMBOL(tl_stack_take);
+
+#elif TL_STACKS
+
+#include <linux/stacktrace.h>
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+#include <linux/rethook.h>
+#endif
+
+/* Frames between here and the hit, at most. */
+#define TL_STACK_OWN	32
+
+/* Where a function that begins returns to. Other return probes on it may have been there before. */
+static unsigned long tl_stack_caller(const struct pt_regs *regs)
+{
+	unsigned long caller = TL_RETURN_REGISTER(regs);
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+	const struct llist_node *node = current->rethooks.first;
+
+	for (; node; node = node->next) {
+		const struct rethook_node *hook =
+			container_of(node, struct rethook_node, llist);
+
+		if (hook->frame != frame_pointer(regs))
+			break;
+		caller = hook->ret_addr;
+	}
+#endif
+	return caller;
+}
+NOKPROBE_SYMBOL(tl_stack_caller);
+
+u32 tl_stack_take(const struct pt_regs *regs, u8 flags, u8 *to, u32 most, u32 *status)
+{
+	unsigned long frames[TL_STACK_MAX + TL_STACK_OWN];
+	u32 found = stack_trace_save(frames, min_t(u32, most + TL_STACK_OWN, ARRAY_SIZE(frames)), 0);
+	bool full = found == min_t(u32, most + TL_STACK_OWN, ARRAY_SIZE(frames));
+	u32 length = 0;
+	u32 i = 0;
+
+	while (i < found && frames[i] != instruction_pointer(regs))
+		i++;
+	*status = TL_STACK_FAULT;
+	if (i == found)
+		return 0;
+	if (!(flags & TL_INSN_AT_RETURN))
+		i++;
+	if (flags & TL_INSN_AT_ENTRY)
+		tl_put_u64(to + 8 * length++, tl_stack_caller(regs));
+	while (i < found && length < most) {
+		if (tl_trampoline && frames[i] == tl_trampoline)
+			return length;
+		tl_put_u64(to + 8 * length++, frames[i++]);
+	}
+	*status = full || i < found ? TL_STACK_CUT : TL_STACK_WHOLE;
+	return length;
+}
+NOKPROBE_SYMBOL(tl_stack_take);
+
+#else
+
+u32 tl_stack_take(const struct pt_regs *regs, u8 flags, u8 *to, u32 most, u32 *status)
+{
+	*status = TL_STACK_FAULT;
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_stack_take);
+
+#endif

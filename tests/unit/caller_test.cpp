@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+// What return addresses lead back into: on the machine itself, and by a recording's description.
+#include "symbols/caller.h"
+
+#include <gtest/gtest.h>
+#include <sstream>
+#include <vector>
+
+#include "trace/recorded_callers.h"
+
+using namespace trapline;
+
+namespace {
+
+constexpr const char* usual = "ffffffff81000000 T _text\n"
+                              "ffffffff81000040 T do_syscall_64\n"
+                              "ffffffff81000040 T its_alias\n"
+                              "ffffffff81000100 t helper\n"
+                              "ffffffff81000200 D data\n"
+                              "ffffffff81000300 B _end\n"
+                              "ffffffffc0102000 t first\t[ext4]\n"
+                              "ffffffffc0102100 t last\t[ext4]\n"
+                              "ffffffffc0103000 d table\t[ext4]\n";
+
+class CallersTest : public testing::Test {
+protected:
+    static Kallsyms load(const std::string& text) {
+        std::istringstream stream(text);
+        return Kallsyms(stream);
+    }
+
+    Callers callers{load(usual), [this](std::uint64_t address) {
+                        asked.push_back(address);
+                        return elsewhere;
+                    }};
+    std::optional<Place> elsewhere;
+    std::vector<std::uint64_t> asked;
+};
+
+TEST_F(CallersTest, InTheKernelAndInModules) {
+    EXPECT_EQ(callers.name(0xffffffff81000041), "do_syscall_64+0x1");
+    EXPECT_EQ(callers.name(0xffffffffc01020ff), "first+0xff [ext4]");
+    EXPECT_EQ(callers.find(0xffffffff81000041)->size, 0xc0U);
+    EXPECT_TRUE(asked.empty());
+}
+
+// A function that ends in a call which never returns.
+TEST_F(CallersTest, AReturnAddressMayLieBehindItsFunction) {
+    EXPECT_EQ(callers.name(0xffffffff81000100), "do_syscall_64+0xc0");
+    EXPECT_EQ(callers.name(0xffffffff81000101), "helper+0x1");
+}
+
+TEST_F(CallersTest, WhatIsNotKnownIsLookedForOnce) {
+    elsewhere = Place{"bpf_prog_1", "bpf", 0x1f};
+    EXPECT_EQ(callers.name(0xffffffffc0200020), "bpf_prog_1+0x20 [bpf]");
+    EXPECT_EQ(callers.name(0xffffffffc0200020), "bpf_prog_1+0x20 [bpf]");
+    EXPECT_EQ(callers.find(0xffffffffc0200020)->size, 0x20U);
+    elsewhere = std::nullopt;
+    EXPECT_EQ(callers.name(0xffffffffc0300000), "0xffffffffc0300000");
+    EXPECT_EQ(asked, (std::vector<std::uint64_t>{0xffffffffc020001f, 0xffffffffc02fffff}));
+}
+
+TEST_F(CallersTest, HiddenAddressesHaveNoNames) {
+    Callers hidden(load("0000000000000000 T _text\n0000000000000000 T helper\n"),
+                   [this](std::uint64_t) { return elsewhere; });
+    elsewhere = Place{"helper", "", 0};
+    EXPECT_EQ(hidden.name(0xffffffff81000041), "0xffffffff81000041");
+}
+
+TEST(RecordedCallers, ByTheDescription) {
+    const std::vector<SymbolDescription> symbols{{0xffffffffc0102000, "ext4:first", 0x100},
+                                                 {0xffffffff81000000, "probed", 0},
+                                                 {0xffffffff81000040, "do_syscall_64", 0xc0}};
+    const RecordedCallers callers(symbols);
+    EXPECT_EQ(callers.name(0xffffffff81000041), "do_syscall_64+0x1");
+    EXPECT_EQ(callers.name(0xffffffff81000100), "do_syscall_64+0xc0") << "behind its last call";
+    EXPECT_EQ(callers.name(0xffffffff81000101), "0xffffffff81000101");
+    EXPECT_EQ(callers.name(0xffffffff81000040), "0xffffffff81000040") << "no call is before it";
+    EXPECT_EQ(callers.name(0xffffffff81000001), "0xffffffff81000001") << "of unknown size";
+    EXPECT_EQ(callers.name(0xffffffffc0102010), "first+0x10 [ext4]");
+    EXPECT_EQ(callers.name(0), "0x0");
+    EXPECT_EQ(RecordedCallers({}).name(0x10), "0x10");
+}
+
+} // namespace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+// Which functions return addresses lead back into, by what a trace's description knows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/description.h"
+
+namespace trapline {
+
+class RecordedCallers {
+public:
+    // Those of unknown size are left out.
+    explicit RecordedCallers(std::span<const SymbolDescription> symbols);
+
+    // "vfs_read+0x1c", "ext4_file_read_iter+0x43 [ext4]", or the address.
+    std::string name(std::uint64_t return_address) const;
+
+private:
+    std::vector<SymbolDescription> symbols_; // by address
+};
+
+} // namespace trapline
