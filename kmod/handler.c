@@ -116,16 +116,19 @@ static __always_inline bool tl_admitted(const struct tl_probe *probe)
 }
 
 /* Whether this hit is timed for the session's load: see load.h. */
-static __always_inline bool tl_sampled(u64 hits)
+static __always_inline bool tl_sampled(const u64 *hits)
 {
-	return unlikely(!(hits % TL_LOAD_EVERY));
+	return unlikely(tl_low_byte_is_zero(hits));
 }
 
-/* Of a hit that began at @begun. The first of all stands for itself alone, and is left out. */
-static __always_inline void tl_load_hit(struct tl_session *session, u64 begun, u64 hits,
-					u64 floor)
+/*
+ * Of a hit that began at @begun, and was counted as @now instead of @before. The first of all
+ * stands for itself alone, and is left out.
+ */
+static __always_inline void tl_load_hit(struct tl_session *session, u64 begun, u64 before,
+					u64 now, u64 floor)
 {
-	if (session->load.most && hits)
+	if (session->load.most && before && now != before)
 		tl_load_add(session, tl_clock_ticks(session->tsc) - begun, floor);
 }
 
@@ -140,7 +143,7 @@ static noinline int tl_entry_timed(struct kprobe *kp, struct pt_regs *regs)
 	counts->hits++;
 	probe->kp.pre_handler(kp, regs);
 	counts->hits--;
-	tl_load_hit(probe->session, begun, hits, tl_load_entry_floor(kp));
+	tl_load_hit(probe->session, begun, hits, counts->hits, tl_load_entry_floor(kp));
 	return 0;
 }
 NOKPROBE_SYMBOL(tl_entry_timed);
@@ -335,7 +338,7 @@ static notrace int tl_entry_any(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!READ_ONCE(probe->session->active))
 		return 0;
-	if (tl_sampled(this_cpu_ptr(probe->counts)->hits))
+	if (tl_sampled(&this_cpu_ptr(probe->counts)->hits))
 		return tl_entry_timed(kp, regs);
 	return tl_entry_general(kp, regs);
 }
@@ -351,7 +354,7 @@ static notrace int tl_entry_guarded(struct kprobe *kp, struct pt_regs *regs)
 	if (!READ_ONCE(session->active))
 		return 0;
 	counts = this_cpu_ptr(probe->counts);
-	if (tl_sampled(counts->hits))
+	if (tl_sampled(&counts->hits))
 		return tl_entry_timed(kp, regs);
 	if (tl_wanted(session) && !tl_program_guards(&probe->entry, regs))
 		return tl_entry_general(kp, regs);
@@ -373,10 +376,10 @@ static __always_inline int tl_entry_fast(struct kprobe *kp, struct pt_regs *regs
 	u32 size;
 	u8 *at;
 
-	if (!READ_ONCE(session->active))
+	if (tl_low_byte_is_zero(&session->active))
 		return 0;
 	counts = this_cpu_ptr(probe->counts);
-	if (tl_sampled(counts->hits))
+	if (tl_sampled(&counts->hits))
 		return tl_entry_timed(kp, regs);
 	if (!tl_wanted(session)) {
 		counts->hits++;
@@ -425,7 +428,7 @@ static notrace int tl_entry_narrowed(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct tl_probe *probe = container_of(kp, struct tl_probe, kp);
 
-	if (tl_sampled(this_cpu_ptr(probe->counts)->hits) && READ_ONCE(probe->session->active))
+	if (tl_sampled(&this_cpu_ptr(probe->counts)->hits) && READ_ONCE(probe->session->active))
 		return tl_entry_timed(kp, regs);
 	return tl_admitted(probe) ? probe->admitted(kp, regs) : 0;
 }
@@ -448,7 +451,7 @@ static noinline int tl_call_entry_timed(struct kretprobe_instance *ri, struct pt
 	counts->hits++;
 	over = probe->rp.entry_handler(ri, regs);
 	counts->hits--;
-	tl_load_hit(probe->session, begun, hits, tl_load_entry_floor(&probe->rp.kp));
+	tl_load_hit(probe->session, begun, hits, counts->hits, tl_load_entry_floor(&probe->rp.kp));
 	return over;
 }
 NOKPROBE_SYMBOL(tl_call_entry_timed);
@@ -464,7 +467,8 @@ static noinline int tl_call_return_timed(struct kretprobe_instance *ri, struct p
 	counts->returned++;
 	probe->rp.handler(ri, regs);
 	counts->returned--;
-	tl_load_hit(probe->session, begun, returned, tl_load_return_floor());
+	tl_load_hit(probe->session, begun, returned, counts->returned,
+		    tl_load_return_floor());
 	return 0;
 }
 NOKPROBE_SYMBOL(tl_call_return_timed);
@@ -480,7 +484,7 @@ static noinline int tl_return_timed(struct kretprobe_instance *ri, struct pt_reg
 	counts->hits++;
 	probe->rp.handler(ri, regs);
 	counts->hits--;
-	tl_load_hit(probe->session, begun, hits,
+	tl_load_hit(probe->session, begun, hits, counts->hits,
 		    tl_load_entry_floor(&probe->rp.kp) + tl_load_return_floor());
 	return 0;
 }
@@ -492,7 +496,7 @@ int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct tl_probe *probe = tl_probe_of(ri);
 
 	tl_return_regs(ri, regs);
-	if (READ_ONCE(probe->session->active) && tl_sampled(this_cpu_ptr(probe->counts)->hits))
+	if (READ_ONCE(probe->session->active) && tl_sampled(&this_cpu_ptr(probe->counts)->hits))
 		return tl_return_timed(ri, regs);
 	if (!probe->session->filter.narrowed || tl_admitted(probe))
 		tl_hit_general(probe, NULL, &probe->ret, regs);
@@ -523,7 +527,7 @@ static __always_inline int tl_call_entry(struct kretprobe_instance *ri, struct p
 	if (!READ_ONCE(session->active))
 		return 1;
 	counts = this_cpu_ptr(probe->counts);
-	if (tl_sampled(counts->hits))
+	if (tl_sampled(&counts->hits))
 		return tl_call_entry_timed(ri, regs);
 	counts->hits++;
 	if (!tl_wanted(session)) {
@@ -573,7 +577,7 @@ static notrace int tl_call_entry_guarded(struct kretprobe_instance *ri, struct p
 	if (!READ_ONCE(session->active))
 		return 1;
 	counts = this_cpu_ptr(probe->counts);
-	if (tl_sampled(counts->hits))
+	if (tl_sampled(&counts->hits))
 		return tl_call_entry_timed(ri, regs);
 	if (tl_wanted(session) && !tl_program_guards(&probe->entry, regs))
 		return tl_call_entry_general(ri, regs);
@@ -587,7 +591,7 @@ static notrace int tl_call_entry_narrowed(struct kretprobe_instance *ri, struct 
 {
 	struct tl_probe *probe = tl_probe_of(ri);
 
-	if (tl_sampled(this_cpu_ptr(probe->counts)->hits) && READ_ONCE(probe->session->active))
+	if (tl_sampled(&this_cpu_ptr(probe->counts)->hits) && READ_ONCE(probe->session->active))
 		return tl_call_entry_timed(ri, regs);
 	if (tl_admitted(probe))
 		return probe->admitted_call(ri, regs);
@@ -697,7 +701,7 @@ static notrace int tl_call_return_any(struct kretprobe_instance *ri, struct pt_r
 {
 	struct tl_probe *probe = tl_probe_of(ri);
 
-	if (tl_sampled(this_cpu_ptr(probe->counts)->returned))
+	if (tl_sampled(&this_cpu_ptr(probe->counts)->returned))
 		return tl_call_return_timed(ri, regs);
 	return tl_call_return_general(ri, regs);
 }
@@ -743,7 +747,7 @@ static __always_inline int tl_call_return(struct kretprobe_instance *ri, struct 
 	u64 now;
 	u8 *at;
 
-	if (tl_sampled(counts->returned))
+	if (tl_sampled(&counts->returned))
 		return tl_call_return_timed(ri, regs);
 	if (!tl_call_current(session, call, counts))
 		return 0;

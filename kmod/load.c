@@ -11,7 +11,7 @@
 #define TL_LOAD_TRIES	16	/* ... and of so many rows the fastest counts */
 
 /* A hit that lasts longer was interrupted: microseconds. */
-#define TL_LOAD_LONGEST	50
+#define TL_LOAD_LONGEST	20
 
 /* What the kernel takes for a hit besides the handlers, in ticks. */
 static struct {
@@ -138,7 +138,7 @@ NOKPROBE_SYMBOL(tl_load_return_floor);
 /* A handler was timed, for others of its probe's on this CPU too. */
 void tl_load_add(struct tl_session *session, u64 ticks, u64 floor)
 {
-	u64 longest = div_u64((u64)session->load.hz * TL_LOAD_LONGEST, 1000);
+	u64 longest = div_u64((u64)session->load.khz * TL_LOAD_LONGEST, 1000);
 
 	/* A clock may have stepped back. */
 	if ((s64)ticks < 0)
@@ -163,7 +163,7 @@ static enum hrtimer_restart tl_load_look(struct hrtimer *timer)
 	struct tl_session *session = container_of(timer, struct tl_session, load.timer);
 	struct tl_load *load = &session->load;
 	u64 now = tl_clock_ticks(session->tsc);
-	u64 second = (u64)load->hz * 1000;
+	u64 second = (u64)load->khz * 1000;
 	/* In the first second as if nothing had been before. */
 	u64 elapsed = max(now - load->times[load->round], second);
 	u32 most = 0;
@@ -185,7 +185,7 @@ static enum hrtimer_restart tl_load_look(struct hrtimer *timer)
 	}
 	load->percent = most;
 	tl_end(session, TRAPLINE_ENDED_GUARD);
-	queue_work(system_unbound_wq, &load->lift);
+	schedule_work(&load->lift);
 	return HRTIMER_NORESTART;
 }
 
@@ -216,7 +216,7 @@ int tl_load_configure(struct tl_session *session, u32 most)
 	load->cpus = __alloc_percpu_gfp(sizeof(*load->cpus), sizeof(u64), GFP_KERNEL_ACCOUNT);
 	if (!load->cpus)
 		return -ENOMEM;
-	load->hz = div_u64(tl_clock_hz(session->tsc), 1000);
+	load->khz = div_u64(tl_clock_hz(session->tsc), 1000);
 	load->most = most;
 	tl_load_measure(session->tsc);
 	return 0;
@@ -265,5 +265,5 @@ u64 tl_load_spent_ns(const struct tl_session *session)
 		return 0;
 	for_each_possible_cpu(cpu)
 		ticks += READ_ONCE(per_cpu_ptr(load->cpus, cpu)->spent);
-	return div64_u64(ticks, load->hz) * NSEC_PER_MSEC;
+	return div64_u64(ticks * 1000, load->khz) * NSEC_PER_USEC;
 }

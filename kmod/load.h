@@ -2,7 +2,7 @@
 /*
  * load.h - how much of a CPU a session's probes take, and when it is too much
  *
- * Every 64th hit of a probe on a CPU is timed and stands for 64: the time in its handlers, and
+ * Every 256th hit of a probe on a CPU is timed and stands for 256: the time in its handlers, and
  * what the kernel takes to get there and back, which is measured once, with empty probes on
  * functions of our own. Four times a second a timer looks at what the last second comes to.
  */
@@ -13,8 +13,8 @@
 #include <linux/kprobes.h>
 #include <linux/workqueue.h>
 
-/* One hit of so many is timed: a power of two. */
-#define TL_LOAD_EVERY	64
+/* One hit of so many is timed: what a count's low byte tells. */
+#define TL_LOAD_EVERY	(U8_MAX + 1)
 
 /* Looks in a second. */
 #define TL_LOAD_LOOKS	4
@@ -26,7 +26,7 @@ struct tl_load_cpu {
 
 struct tl_load {
 	u32 most;			/* percent of a CPU; 0: nobody looks */
-	u32 hz;				/* ticks in a second, in thousands */
+	u32 khz;			/* ticks in a millisecond */
 	struct tl_load_cpu __percpu *cpus;
 	u64 times[TL_LOAD_LOOKS];	/* ticks of the latest looks */
 	unsigned int round;		/* of them, the oldest */

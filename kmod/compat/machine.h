@@ -74,4 +74,11 @@ static __always_inline u64 tl_counter(void)
 }
 #endif
 
+#ifndef TL_LOW_BYTE_IS_ZERO
+static __always_inline bool tl_low_byte_is_zero(const void *value)
+{
+	return !READ_ONCE(*(const u8 *)value);
+}
+#endif
+
 #endif

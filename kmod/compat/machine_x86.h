@@ -119,4 +119,14 @@ static inline unsigned int tl_ftrace_skip(u64 address)
 	return 0;
 }
 
+/* The compiler makes two instructions of a volatile read and its test. */
+#define TL_LOW_BYTE_IS_ZERO
+static __always_inline bool tl_low_byte_is_zero(const void *value)
+{
+	bool zero;
+
+	asm volatile("cmpb $0, %1" : "=@ccz" (zero) : "m" (*(const u8 *)value));
+	return zero;
+}
+
 #endif

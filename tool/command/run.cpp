@@ -250,7 +250,10 @@ ClockAnchor Run::stop() {
         if (!session.own)
             continue;
         ring_losses_ = session.lost;
-        lifted_by_guard_ = session.ended == TRAPLINE_ENDED_GUARD;
+        // What the module has lifted itself isn't gone.
+        if (session.ended == TRAPLINE_ENDED_GUARD)
+            for (ProbeReport& report : reports_)
+                report.lifted = false;
         silenced_ns_ = session.silenced_ns;
     }
     session_->delete_probe();
@@ -277,9 +280,9 @@ bool Run::account() const {
         account.maxactive = report.maxactive;
         account.pending = report.pending;
         account.pending_known = report.pending_known;
-        if (report.lifted && !lifted_by_guard_)
+        if (report.lifted)
             gone += gone_text(account.name);
-        lost = lost || (report.lifted && !lifted_by_guard_) || lost_records(report.counters) != 0 ||
+        lost = lost || report.lifted || lost_records(report.counters) != 0 ||
                report.counters.missed_recursion != 0 || report.counters.missed_maxactive != 0;
         accounts.push_back(std::move(account));
     }

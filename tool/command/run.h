@@ -142,7 +142,6 @@ private:
     std::vector<ProbeReport> reports_;
     std::uint64_t ring_losses_ = 0; // records that rings dropped, marks among them
     std::optional<std::uint64_t> silenced_ns_;
-    bool lifted_by_guard_ = false;
 };
 
 } // namespace trapline

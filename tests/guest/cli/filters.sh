@@ -3,7 +3,7 @@
 # --comm, --cpu, --uid and --cgroup: which tasks' calls are recorded, and what there isn't.
 
 by_name() {
-	trace --comm tl-calls --comm nosuch read_zero -- sh -c 'tl-calls 30; dd if=/dev/zero of=/dev/null bs=1 count=5'
+	trace --comm tl-calls --comm nosuch read_zero -- sh -c 'tl-calls 30 >&2; dd if=/dev/zero of=/dev/null bs=1 count=5'
 	expect_status 0
 	expect_is recorded "$(account read_zero recorded)" 30
 	[ "$(account read_zero filtered)" -ge 5 ] || fail "dd was not filtered"
@@ -22,7 +22,7 @@ long_name() {
 t "--comm: a name that is too long is cut, and that is said" long_name
 
 by_cpu() {
-	trace --cpu 1 read_zero -- sh -c 'tl-calls 20 --cpu 0; tl-calls 30 --cpu 1'
+	trace --cpu 1 read_zero -- sh -c 'tl-calls 20 --cpu 0 >&2; tl-calls 30 --cpu 1 >&2'
 	expect_status 0
 	expect_is recorded "$(account read_zero recorded)" 30
 	expect_sums

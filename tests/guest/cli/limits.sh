@@ -3,7 +3,7 @@
 # --limit and --max-rate: how much is shown or recorded at most, and what is said of the rest.
 
 limited_trace() {
-	trace --limit 25 'read_zero($arg3)' -- sh -c 'tl-calls 100 --size 100; exit 7'
+	trace --limit 25 'read_zero($arg3)' -- sh -c 'tl-calls 100 --size 100 >&2; exit 7'
 	expect_status 7
 	expect_is lines "$(wc -l <out)" 25
 	expect_every out 'read_zero.*100'
@@ -13,7 +13,7 @@ limited_trace() {
 	expect_not_in err 'lost'
 	# As many as there are is no end.
 	trace --limit 200 read_zero -- tl-calls 50
-	expect_is lines "$(wc -l <out)" 50
+	expect_is lines "$(lines out 'read_zero')" 50
 	expect_not_in err 'ended by'
 }
 t "--limit: the Nth event is the last, and COMMAND goes on" limited_trace
@@ -21,7 +21,7 @@ t "--limit: the Nth event is the last, and COMMAND goes on" limited_trace
 limited_everywhere() {
 	trace --limit 1000 read_zero -- sh -c 'tl-calls 2000 --cpu 0 & tl-calls 2000 --cpu 1 & wait'
 	expect_status 0
-	expect_is lines "$(wc -l <out)" 1000
+	expect_is lines "$(lines out 'read_zero')" 1000
 	expect_sums
 }
 t "--limit: exactly so many on several CPUs" limited_everywhere
