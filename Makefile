@@ -91,7 +91,7 @@ configure-static:
 	@$(if $(MACHINE),sysroot=$$(qemu/sysroot $(MACHINE)) &&) \
 		cmake -S . -B $(OF_MACHINE)/static-tool -DCMAKE_BUILD_TYPE=MinSizeRel -DTRAPLINE_STATIC=ON \
 		-DTRAPLINE_WERROR=$(WERROR) -DBUILD_TESTING=$(if $(MACHINE),ON,OFF) \
-		-DTRAPLINE_CAPSTONE=$(CAPSTONE) $(if $(MACHINE),-DTRAPLINE_MACHINE=$(MACHINE) \
+		-DTRAPLINE_CAPSTONE=$(CAPSTONE) -DTRAPLINE_LIBDW=OFF $(if $(MACHINE),-DTRAPLINE_MACHINE=$(MACHINE) \
 		-DTRAPLINE_SYSROOT="$$sysroot" -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/qemu/toolchain.cmake) >/dev/null
 
 static: configure-static

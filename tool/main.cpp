@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/compile_probes.h"
 #include "command/doctor.h"
 #include "command/explain.h"
 #include "command/list.h"
@@ -35,6 +36,8 @@ constexpr Command commands[] = {
     {"report", "show what was recorded", trapline::report_command},
     {"explain", "show how the kernel is made to stop at a probe", trapline::explain_command},
     {"list", "list the functions that can be probed", trapline::list_command},
+    {"compile", "prepare probes for a kernel that has no debug information",
+     trapline::compile_command},
     {"status", "show who traces now, and what became of the hits", trapline::status_command},
     {"mark", "put a text into what is being traced or recorded", trapline::mark_command},
     {"doctor", "say what stands in the way of tracing, and what removes it",

@@ -4,8 +4,8 @@
 
 #include "control/session.h"
 #include "doctor/build_features.h"
-#include "doctor/elf_file.h"
 #include "doctor_fixture.h"
+#include "util/elf_file.h"
 #include "util/run_program.h"
 
 namespace trapline {

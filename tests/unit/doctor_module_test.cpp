@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "control/module_loader.h"
-#include "doctor/elf_file.h"
 #include "doctor_fixture.h"
+#include "util/elf_file.h"
 #include "util/remedy.h"
 
 namespace trapline {

@@ -136,12 +136,13 @@ TEST(FunctionList, OfTheSymbolsItNeedsItIsTheSame) {
         std::string lines;
         list_functions(glob, some, blacklist(blacklisted),
                        [&](const NumberedFunction& function, Obstacle obstacle) {
-                           append_function(lines, function, obstacle, false);
+                           append_function(lines, listed_name(function), function, obstacle, false);
                        });
         std::string expected;
         list_functions(glob, symbols(usual), blacklist(blacklisted),
                        [&](const NumberedFunction& function, Obstacle obstacle) {
-                           append_function(expected, function, obstacle, false);
+                           append_function(expected, listed_name(function), function, obstacle,
+                                           false);
                        });
         EXPECT_EQ(lines, expected) << text;
     }
@@ -187,7 +188,7 @@ TEST(FunctionList, IsFastWhateverTheNames) {
 
 std::string line(const NumberedFunction& function, Obstacle obstacle, bool is_hidden) {
     std::string out;
-    append_function(out, function, obstacle, is_hidden);
+    append_function(out, listed_name(function), function, obstacle, is_hidden);
     return out;
 }
 

@@ -140,7 +140,8 @@ TEST(ProbeSpec, Patterns) {
     EXPECT_EQ(refusal("vfs_[rw"), "']' is expected behind this @ 4");
     EXPECT_EQ(refusal("vfs_*+4"), "a pattern means whole functions, by their names @ 5");
     EXPECT_EQ(refusal("vfs_*#2"), "a pattern means whole functions, by their names @ 5");
-    EXPECT_EQ(refusal("m*:f"), "':' is not expected here @ 2");
+    EXPECT_EQ(refusal("vfs_*:3"), "a pattern means whole functions, by their names @ 5");
+    EXPECT_EQ(refusal("m*:f"), "a pattern means whole functions, by their names @ 2");
 }
 
 TEST(ProbeSpec, Addresses) {

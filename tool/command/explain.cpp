@@ -3,24 +3,31 @@
 #include "command/explain.h"
 
 #include <array>
+#include <boost/program_options.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
+#include <memory>
 #include <span>
+#include <sstream>
 
 #include "command/explanation.h"
 #include "command/open_session.h"
 #include "command/probe_plan.h"
 #include "command/run_options.h"
 #include "command/site_wait.h"
+#include "command/type_options.h"
 #include "disassembly/disassembler.h"
 #include "disassembly/trap.h"
 #include "spec/resolve.h"
-#include "types/btf.h"
+#include "types/type_files.h"
+#include "util/command_line.h"
 #include "util/error.h"
 
 namespace trapline {
+
+namespace po = boost::program_options;
 
 namespace {
 
@@ -30,7 +37,7 @@ constexpr milliseconds optimisation_limit{2000};
 constexpr milliseconds restoration_limit{10'000};
 
 constexpr const char* help =
-    "Usage: trapline explain PROBE\n"
+    "Usage: trapline explain [OPTION]... PROBE\n"
     "\n"
     "Sets a trap in the running kernel, lifts it again, and shows what the kernel did\n"
     "for it: the bytes at the place before, with the trap and after, disassembled, the\n"
@@ -39,18 +46,41 @@ constexpr const char* help =
 
 constexpr const char* see_help = "see: trapline explain --help";
 
-ProbeSpec parse_arguments(std::vector<std::string> words) {
-    if (!words.empty() && words[0] == "--")
-        words.erase(words.begin());
-    else if (!words.empty() && words[0].size() > 1 && words[0][0] == '-')
-        throw UsageError(fmt::format("unrecognised option '{}'", words[0]), see_help);
-    if (words.empty())
+struct ExplainOptions {
+    ProbeSpec spec;
+    TypeFiles types;
+    bool help = false;
+};
+
+po::options_description shown_options() {
+    po::options_description options("Options", 100, 60);
+    add_type_options(options);
+    options.add_options()("help,h", "show this");
+    return options;
+}
+
+std::string help_text() {
+    std::ostringstream options;
+    options << shown_options();
+    return help + probe_help() + "\n" + options.str();
+}
+
+ExplainOptions parse_arguments(const std::vector<std::string>& words) {
+    const po::variables_map given = parse_command_line(words, shown_options(), "probe", see_help);
+    ExplainOptions options;
+    options.help = given.count("help") != 0;
+    if (options.help)
+        return options;
+    options.types = type_files(given, see_help);
+    if (given.count("probe") == 0)
         throw UsageError("which function? no PROBE is given",
                          "for example: trapline explain vfs_read");
-    if (words.size() > 1)
-        throw UsageError(fmt::format("one PROBE at a time: '{}' is one too many", words[1]),
+    const auto& probes = given["probe"].as<std::vector<std::string>>();
+    if (probes.size() > 1)
+        throw UsageError(fmt::format("one PROBE at a time: '{}' is one too many", probes[1]),
                          "quote a PROBE that has blanks in it");
-    return parse_probe(words[0]);
+    options.spec = parse_probe(probes[0]);
+    return options;
 }
 
 Optimisation optimisation() {
@@ -75,7 +105,8 @@ bool is_breakpoint(const std::vector<std::byte>& bytes) {
 
 class Experiment {
 public:
-    Experiment(Session& session, const ProbeSpec& spec) : session_(session) {
+    Experiment(Session& session, const ProbeSpec& spec, TypeSource& types)
+        : session_(session), types_(types) {
         found_.spec = spec;
         SessionConfig config;
         config.ring_size = TRAPLINE_RING_MIN; // nothing is recorded
@@ -107,7 +138,7 @@ private:
 
     void plant(const Kallsyms& kallsyms) {
         const Blacklist blacklist;
-        const Selection selection = select_probes(found_.spec, kallsyms, blacklist, Names::one);
+        const Selection selection = select_probes(found_.spec, kallsyms, blacklist, Names::one, &types_);
         if (selection.probes.size() > 1)
             throw UsageError(
                 fmt::format("'{}' matches {} functions, and one is explained at a "
@@ -116,9 +147,8 @@ private:
                 fmt::format("name one of them: trapline list '{}'", found_.spec.function));
         const ResolvedProbe resolved = selection.probes.front().place;
         found_.spec = selection.probes.front().spec;
-        KernelBtf types;
         const ProbePlan plan = plan_probes({&found_.spec, 1}, {}, false, Names::one,
-                                           session_.info().clock_hz, kallsyms, blacklist, types);
+                                           session_.info().clock_hz, kallsyms, blacklist, types_);
         id_ = plan.requests.front().event_id;
         found_.tested = plan.tested.front();
         plant_probes(session_, plan, [] { return true; });
@@ -165,6 +195,7 @@ private:
     }
 
     Session& session_;
+    TypeSource& types_;
     std::uint16_t id_ = 0;
     Explanation found_;
 };
@@ -177,21 +208,22 @@ void print(const std::string& text) {
 } // namespace
 
 int explain_command(const std::vector<std::string>& arguments) {
-    if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
-        print(help + probe_help());
+    const ExplainOptions options = parse_arguments(arguments);
+    if (options.help) {
+        print(help_text());
         return 0;
     }
-    const ProbeSpec spec = parse_arguments(arguments);
+    const std::unique_ptr<TypeSource> types = types_of_files(options.types);
     Session session = open_session([](std::string_view words) {
         std::fprintf(stderr, "%.*s\n", static_cast<int>(words.size()), words.data());
     });
-    Experiment experiment(session, spec);
+    Experiment experiment(session, options.spec, *types);
     const auto restored = experiment.run();
     print(explanation_text(experiment.found(), make_disassembler().get()));
     if (!restored)
         throw Error(fmt::format("the bytes at {} were not as before {} ms after the trap was "
                                 "lifted",
-                                spec.text, restoration_limit.count()),
+                                options.spec.text, restoration_limit.count()),
                     "does somebody else trace this function? see /sys/kernel/debug/kprobes/list "
                     "and /sys/kernel/tracing/enabled_functions");
     return 0;

@@ -7,9 +7,14 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <iterator>
+#include <memory>
 #include <sstream>
 
+#include "command/type_options.h"
 #include "output/output_file.h"
+#include "spec/function_types.h"
+#include "spec/source_finder.h"
+#include "types/declaration.h"
 #include "util/command_line.h"
 #include "util/escape.h"
 #include "util/filesystems.h"
@@ -29,6 +34,8 @@ po::options_description shown_options() {
     po::options_description options("Options", 100, 60);
     auto add = options.add_options();
     add("all,a", "list those that can't be probed too, with the reason as a fourth column");
+    add("args", "list prototypes instead of names: parameters with their types, and the result's");
+    add_type_options(options);
     add("help,h", "show this");
     return options;
 }
@@ -39,7 +46,8 @@ std::string list_help() {
            "\n"
            "Lists the functions that can be probed, one a line: name, module (empty for the\n"
            "kernel image) and address, with tabs between them. GLOB is a shell's pattern for\n"
-           "names. Of functions that share a name each has its number: FUNC#N.\n"
+           "names. Of functions that share a name each has its number: FUNC#N. With --args\n"
+           "the name is a prototype; NAME(?) where its types aren't known.\n"
            "\n"
         << shown_options()
         << "\n"
@@ -53,6 +61,15 @@ std::string plain_part(std::string_view glob) {
     std::copy_if(glob.begin(), glob.end(), std::back_inserter(text),
                  [](char c) { return std::string_view("*?[]\\").find(c) == std::string::npos; });
     return text;
+}
+
+void warn_of_no_types(TypeSource& types) {
+    std::string why;
+    if (types.types_of({}, why) == nullptr)
+        std::fputs(complaint(fmt::format("the kernel's types aren't known: {}", why),
+                             "name a file that has them: --btf FILE or --vmlinux FILE")
+                       .c_str(),
+                   stderr);
 }
 
 // What can't be told from what can be probed.
@@ -81,6 +98,10 @@ ListOptions parse_list_options(const std::vector<std::string>& arguments) {
     ListOptions options;
     options.help = given.count("help") != 0;
     options.all = given.count("all") != 0;
+    options.args = given.count("args") != 0;
+    options.types = type_files(given, see_help);
+    if (!options.args && !options.types.empty())
+        throw UsageError("--btf and --vmlinux are for --args", see_help);
     if (given.count("glob") == 0)
         return options;
     const auto& globs = given["glob"].as<std::vector<std::string>>();
@@ -92,12 +113,43 @@ ListOptions parse_list_options(const std::vector<std::string>& arguments) {
     return options;
 }
 
-void append_function(std::string& out, const NumberedFunction& function, Obstacle obstacle,
-                     bool addresses_hidden) {
-    const Symbol& symbol = function.symbol;
-    append_escaped(out, symbol.name);
+std::string listed_name(const NumberedFunction& function) {
+    std::string name;
+    append_escaped(name, function.symbol.name);
     if (function.number != 0)
-        fmt::format_to(std::back_inserter(out), "#{}", function.number);
+        name += fmt::format("#{}", function.number);
+    return name;
+}
+
+std::string prototype(const NumberedFunction& function, const Kallsyms& kallsyms,
+                      TypeSource& types) {
+    const Symbol& symbol = function.symbol;
+    const std::string name = listed_name(function);
+    try {
+        const std::string module(symbol.module);
+        const auto same = [&](const Symbol& other) { return other.is_function(); };
+        const std::vector<Symbol> all =
+            kallsyms.find(symbol.name, module.empty() ? "kernel" : module);
+        const bool only = std::count_if(all.begin(), all.end(), same) == 1;
+        std::optional<std::uint64_t> in_file;
+        if (!only && symbol.address != 0) {
+            const ProbeSpec any;
+            if (const auto source = SourceFinder(any, &types).source_of(symbol, kallsyms))
+                in_file = source->place.address;
+        }
+        const KnownTypes known =
+            function_types(types, module, std::string(symbol.name), only, in_file);
+        if (known.function)
+            return declaration(*known.types, *known.function, name);
+    } catch (const Error&) { // damaged types
+    }
+    return name + "(?)";
+}
+
+void append_function(std::string& out, const std::string& name, const NumberedFunction& function,
+                     Obstacle obstacle, bool addresses_hidden) {
+    const Symbol& symbol = function.symbol;
+    out += name;
     out += '\t';
     append_escaped(out, symbol.module);
     if (addresses_hidden)
@@ -140,24 +192,30 @@ int list_command(const std::vector<std::string>& arguments) {
         return 0;
     }
     const FunctionGlob glob = parse_function_glob(options.glob);
-    const Kallsyms kallsyms = load_symbols(glob);
+    const std::unique_ptr<TypeSource> types = types_of_files(options.types);
+    if (options.args)
+        warn_of_no_types(*types);
+    const Kallsyms kallsyms = options.args ? Kallsyms() : load_symbols(glob);
     const Blacklist blacklist;
     warn_of_unknown(kallsyms, blacklist);
 
     OutputFile output("");
     std::string text;
     try {
-        const FunctionCount count = list_functions(
-            parse_function_glob(options.glob), kallsyms, blacklist,
-            [&](const NumberedFunction& function, Obstacle obstacle) {
-                if (obstacle != Obstacle::none && !options.all)
-                    return;
-                append_function(text, function, obstacle, kallsyms.addresses_hidden());
-                if (text.size() < written_at_once)
-                    return;
-                output.write(text);
-                text.clear();
-            });
+        const FunctionCount count =
+            list_functions(parse_function_glob(options.glob), kallsyms, blacklist,
+                           [&](const NumberedFunction& function, Obstacle obstacle) {
+                               if (obstacle != Obstacle::none && !options.all)
+                                   return;
+                               append_function(text,
+                                               options.args ? prototype(function, kallsyms, *types)
+                                                            : listed_name(function),
+                                               function, obstacle, kallsyms.addresses_hidden());
+                               if (text.size() < written_at_once)
+                                   return;
+                               output.write(text);
+                               text.clear();
+                           });
         output.write(text);
         if (count.probed + (options.all ? count.refused : 0) == 0)
             throw nothing_listed(options, count, Kallsyms()); // all: for what may have been meant

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "spec/function_types.h"
 #include "spec/resolve.h"
 #include "trace/description.h"
 #include "util/error.h"
@@ -71,7 +72,7 @@ public:
     // With `begin`, a call's entry besides.
     void plan(const ProbeSpec& spec, bool begin, const TriggerSpec* trigger) {
         try {
-            const Selection selection = select_probes(spec, kallsyms_, blacklist_, names_);
+            const Selection selection = select_probes(spec, kallsyms_, blacklist_, names_, &types_);
             plan_.notes.insert(plan_.notes.end(), selection.notes.begin(), selection.notes.end());
             const std::size_t before = plan_.requests.size();
             if (before + selection.probes.size() * (begin ? 2 : 1) > TRAPLINE_PROBES_MAX)
@@ -125,24 +126,6 @@ private:
         add(probe, trigger);
     }
 
-    // Of the kernel or the module, and of the function.
-    KnownTypes known_types(const ResolvedProbe& resolved) {
-        KnownTypes known;
-        known.types = types_.types_of(resolved.module, known.why_none);
-        if (known.types == nullptr) {
-            // What a module's arguments are cast to is mostly the kernel's.
-            std::string why;
-            known.types = types_.types_of({}, why);
-            return known;
-        }
-        if (resolved.only)
-            known.function = known.types->function(resolved.function);
-        if (!known.function)
-            known.why_none = resolved.only ? "assembly, or changed by the compiler"
-                                           : "several functions have one name";
-        return known;
-    }
-
     static bool needs_types(const ProbeSpec& spec) {
         return spec.offset == 0 || spec.arguments || spec.condition;
     }
@@ -151,7 +134,8 @@ private:
         if (!needs_types(spec))
             return compile_probe(spec, id, hz_);
         try {
-            KnownTypes known = known_types(resolved);
+            KnownTypes known = function_types(types_, resolved.module, resolved.function,
+                                              resolved.only, resolved.file_address);
             if (spec.offset != 0)
                 known.function = std::nullopt; // what is where inside isn't known
             CompiledProbe compiled = compile_probe(spec, id, hz_, known, fields_);

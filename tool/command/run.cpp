@@ -13,7 +13,7 @@
 #include "command/open_session.h"
 #include "output/accounting.h"
 #include "trace/ctf_metadata.h"
-#include "types/btf.h"
+#include "types/type_files.h"
 #include "util/escape.h"
 #include "util/kernel_name.h"
 #include "util/size.h"
@@ -74,17 +74,26 @@ void Run::check_buffer_size() const {
                     fmt::format("at most {} here", format_size(most)));
 }
 
+// The set's, which is the kernel's that it was compiled for.
+std::unique_ptr<TypeSource> Run::type_source() const {
+    if (!options_.set)
+        return types_of_files(options_.types);
+    if (!options_.force)
+        check_set(options_.set->set, options_.set->path);
+    return std::make_unique<SavedSource>(options_.set->set.images);
+}
+
 void Run::prepare() {
     session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
     check_buffer_size();
     const FoundFilter filter(options_.only, [](std::string_view line) {
         say(fmt::format("trapline: {}\n", without_controls(line)));
     });
-    KernelBtf types;
+    const std::unique_ptr<TypeSource> types = type_source();
     Kallsyms kallsyms;
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
                         options_.all ? Names::all : Names::distinct, session_->info().clock_hz,
-                        kallsyms, Blacklist(), types);
+                        kallsyms, Blacklist(), *types);
     if (options_.stack)
         callers_.emplace(std::move(kallsyms));
     for (ProbeRequest& request : plan_.requests)

@@ -123,6 +123,7 @@ public:
 private:
     void check_buffer_size() const;
     SessionConfig session_config(const FoundFilter& filter) const;
+    std::unique_ptr<TypeSource> type_source() const;
     void describe();
     bool take_signal(Ending& ending);
     std::uint64_t lost_marks() const;

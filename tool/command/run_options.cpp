@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "command/type_options.h"
 #include "shared/program.h"
 #include "util/command_line.h"
 #include "util/cpu_list.h"
@@ -59,6 +60,8 @@ void add_shared_options(po::options_description& options) {
     add("maxactive", po::value<std::string>()->value_name("N"),
         "calls of a function that can be inside at once and be seen (default: 32 per CPU, at "
         "least 128)");
+    add_type_options(options);
+    add("force", "use @SET although it was compiled for another kernel");
     add("help,h", "show this");
 }
 
@@ -229,6 +232,33 @@ void RunCommandLine::check_together(const RunOptions& options) const {
         throw UsageError("--all, with a COMMAND, and --pid exclude each other", see_help_);
 }
 
+// PROBEs, or @SET alone.
+void RunCommandLine::take_probes(RunOptions& options) const {
+    std::vector<std::string> texts = values("probe");
+    const auto is_set = [](const std::string& text) { return text.starts_with('@'); };
+    const auto named = std::find_if(texts.begin(), texts.end(), is_set);
+    options.force = has("force");
+    if (named == texts.end() && options.force)
+        throw UsageError("--force is for compiled probes: @SET", see_help_);
+    if (named != texts.end()) {
+        if (texts.size() > 1)
+            throw UsageError(
+                fmt::format("{} stands alone: no other PROBE can be besides it", *named),
+                "compile them all into one set");
+        if (!options.types.empty())
+            throw UsageError(fmt::format("{} has types of its own: no --btf or --vmlinux can be "
+                                         "besides it",
+                                         *named),
+                             see_help_);
+        const std::string path = named->substr(1);
+        auto set = std::make_shared<CompiledProbes>(CompiledProbes{path, read_set(path)});
+        texts = set->set.probes;
+        options.set = std::move(set);
+    }
+    for (const std::string& text : texts)
+        options.probes.push_back(probe(text));
+}
+
 RunOptions RunCommandLine::run_options() const {
     const Values values_of(see_help_);
     RunOptions options;
@@ -247,13 +277,13 @@ RunOptions RunCommandLine::run_options() const {
     if (has("max-rate"))
         options.max_rate = values_of.rate(value("max-rate"));
     options.user = value("user");
+    options.types = type_files(given_, see_help_);
     if (has("buffer-size"))
         options.buffer_size = values_of.buffer_size(value("buffer-size"));
     if (has("maxactive"))
         options.maxactive =
             values_of.number(value("maxactive"), "--maxactive", 1, TRAPLINE_MAXACTIVE_MAX);
-    for (const std::string& text : values("probe"))
-        options.probes.push_back(probe(text));
+    take_probes(options);
     check_together(options);
     return options;
 }
@@ -273,9 +303,13 @@ std::string probe_help() {
            "  'PATTERN*'             all functions with such names, as a shell matches them\n"
            "  FUNC#N                 the Nth of several functions of that name\n"
            "  0xADDRESS              the function, or the instruction in it, at that address\n"
+           "  FUNC@FILE              the one of them that FILE has (with --vmlinux)\n"
+           "  FILE:LINE, FUNC:LINE   the code of a source line, of a function's counted\n"
+           "                         from its beginning (with --vmlinux)\n"
            "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n"
            "  'PROBE(VALUE, ...)'    these instead of the parameters:\n"
            "                         'vfs_read(file->f_path.dentry->d_name.name, count)'\n"
+           "  @SET                   those that trapline compile wrote to this file\n"
            "  'PROBE if CONDITION'   what fulfils it only: 'vfs_read if $retval < 0'\n";
 }
 

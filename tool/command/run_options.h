@@ -5,15 +5,24 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "command/task_filter.h"
+#include "spec/probe_set.h"
 #include "spec/probe_spec.h"
+#include "types/type_files.h"
 
 namespace trapline {
+
+// @SET
+struct CompiledProbes {
+    std::string path;
+    ProbeSet set;
+};
 
 struct RunOptions {
     std::vector<ProbeSpec> probes;
@@ -31,6 +40,9 @@ struct RunOptions {
     std::uint32_t max_rate = 0;       // events of each probe in a second; 0: no limit
     std::uint32_t maxactive = 0;      // calls inside at once per probe; 0: the module's choice
     bool stack = false;               // the probes record who called
+    TypeFiles types;                  // none: the running kernel's own, or the set's
+    std::shared_ptr<const CompiledProbes> set; // null: PROBEs were named
+    bool force = false;                        // whatever kernel the set was compiled for
 };
 
 // A command line with options of its own besides the shared ones.
@@ -61,6 +73,7 @@ public:
 private:
     std::optional<trapline_probe_kind> kind() const;
     unsigned stack() const; // frames; 0: none are wanted
+    void take_probes(RunOptions& options) const;
     void check_together(const RunOptions& options) const;
 
     std::string name_;

@@ -12,9 +12,17 @@ constexpr bool capstone = true;
 constexpr bool capstone = false;
 #endif
 
+#ifdef TRAPLINE_LIBDW
+constexpr bool libdw = true;
+#else
+constexpr bool libdw = false;
+#endif
+
 constexpr BuildFeature features[] = {
     {"capstone", "bytes aren't shown as instructions", capstone, "libcapstone-dev",
      "capstone-devel", "capstone"},
+    {"libdw", "DWARF can't be read, so there is no --vmlinux", libdw, "libdw-dev", "elfutils-devel",
+     "libelf"},
 };
 
 } // namespace

@@ -9,9 +9,9 @@
 #include "control/session.h"
 #include "doctor/build_features.h"
 #include "doctor/check.h"
-#include "doctor/elf_file.h"
 #include "symbols/blacklist.h"
 #include "symbols/kallsyms.h"
+#include "util/elf_file.h"
 #include "util/error.h"
 #include "util/remedy.h"
 

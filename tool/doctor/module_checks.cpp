@@ -9,8 +9,8 @@
 #include "control/codec.h"
 #include "control/module_loader.h"
 #include "doctor/check.h"
-#include "doctor/elf_file.h"
 #include "shared/trapline.h"
+#include "util/elf_file.h"
 #include "util/error.h"
 #include "util/remedy.h"
 

@@ -12,7 +12,7 @@
 #include "control/module_file.h"
 #include "control/module_loader.h"
 #include "control/session.h"
-#include "doctor/elf_file.h"
+#include "util/elf_file.h"
 #include "util/fd.h"
 #include "util/kernel_name.h"
 #include "util/run_program.h"

@@ -15,9 +15,9 @@ namespace trapline {
 namespace {
 
 constexpr std::string_view hint =
-    "a probe is FUNC, 'PATTERN*', MODULE:FUNC, kprobe:FUNC[+OFF], kretprobe:FUNC, 0xADDRESS, or a "
-    "place from an oops: 'FUNC+0x1c/0x80 [MODULE]'; '(VALUE, ...)' and ' if CONDITION' may follow "
-    "each";
+    "a probe is FUNC, 'PATTERN*', MODULE:FUNC, kprobe:FUNC[+OFF], kretprobe:FUNC, 0xADDRESS, "
+    "FUNC@FILE, FUNC:LINE, FILE:LINE, or a place from an oops: 'FUNC+0x1c/0x80 [MODULE]'; "
+    "'(VALUE, ...)' and ' if CONDITION' may follow each";
 
 bool is_symbol_character(char c) {
     return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
@@ -26,6 +26,10 @@ bool is_symbol_character(char c) {
 
 bool is_module_character(char c) {
     return is_symbol_character(c) || c == '-';
+}
+
+bool is_file_character(char c) {
+    return is_module_character(c) || c == '/';
 }
 
 bool is_blank(char c) {
@@ -115,15 +119,14 @@ public:
         parse_kind();
         if (text_.substr(at_).starts_with("0x")) {
             spec_.address = parse_integer();
-        } else {
+        } else if (!parse_file_line()) {
             parse_names();
-            parse_number();
-            parse_offset();
-            parse_brackets();
+            parse_place();
         }
         if (at_ < text_.size())
             fail(at_, fmt::format("'{}' is not expected here", escaped(text_.substr(at_, 1))));
-        if (spec_.module.size() + spec_.function.size() + 2 > TRAPLINE_SYMBOL_MAX)
+        if (spec_.module.size() + spec_.function.size() + spec_.file.size() + 2 >
+            TRAPLINE_SYMBOL_MAX)
             fail(function_at_, "the name is too long");
         return std::move(spec_);
     }
@@ -169,10 +172,57 @@ private:
         }
     }
 
+    bool at_line() const {
+        return at_ + 1 < text_.size() && text_[at_] == ':' && is_digit(text_[at_ + 1]);
+    }
+
+    // What has '.' or '/' in it is a file, if a number is behind it.
+    bool parse_file_line() {
+        const std::size_t start = at_;
+        const std::string_view file = take_while(is_file_character);
+        if (!at_line() || file.find_first_of("./") == std::string_view::npos) {
+            at_ = start;
+            return false;
+        }
+        spec_.file = file;
+        parse_line();
+        return true;
+    }
+
+    void parse_line() {
+        const std::size_t colon = at_++;
+        const std::uint64_t line = parse_digits(10);
+        if (line > INT32_MAX || (line == 0 && spec_.function.empty()))
+            fail(colon + 1, "no file has such a line");
+        if (spec_.kind == TRAPLINE_RETURN)
+            fail(colon, fmt::format("{} means a whole function's return, so there can't be a line",
+                                    explicit_.empty() ? "--return" : explicit_));
+        spec_.line = static_cast<unsigned>(line);
+        spec_.kind = TRAPLINE_ENTRY;
+    }
+
+    // Behind a function's name.
+    void parse_place() {
+        constexpr std::string_view narrowed = "#+@:";
+        if (spec_.pattern && at_ < text_.size() && narrowed.find(text_[at_]) != narrowed.npos)
+            fail(at_, "a pattern means whole functions, by their names");
+        if (at_line())
+            return parse_line();
+        if (take('@')) {
+            spec_.file = take_while(is_file_character);
+            if (spec_.file.empty())
+                fail(at_, "the file that has the function is expected behind '@'");
+            return parse_offset();
+        }
+        parse_number();
+        parse_offset();
+        parse_brackets();
+    }
+
     void parse_names() {
         const std::size_t start = at_;
         const std::string_view first = take_while(is_module_character);
-        if (at_ < text_.size() && text_[at_] == ':') {
+        if (at_ < text_.size() && text_[at_] == ':' && !at_line()) {
             if (first.empty())
                 fail(start, "a module's name is expected before ':'");
             spec_.module = first;
@@ -206,8 +256,6 @@ private:
     }
 
     void parse_number() {
-        if (spec_.pattern && at_ < text_.size() && (text_[at_] == '#' || text_[at_] == '+'))
-            fail(at_, "a pattern means whole functions, by their names");
         if (!take('#'))
             return;
         const std::size_t from = at_;
@@ -305,6 +353,10 @@ std::string event_name(const ProbeSpec& spec) {
     if (!spec.module.empty() && spec.module != "kernel" && spec.module != "vmlinux")
         name = spec.module + ':';
     name += spec.function;
+    if (!spec.file.empty())
+        name += (spec.function.empty() ? "" : "@") + spec.file;
+    if (spec.line)
+        return name + fmt::format(":{}", *spec.line);
     if (spec.number != 0)
         name += fmt::format("#{}", spec.number);
     if (spec.offset != 0)

@@ -4,6 +4,7 @@
 //   [kprobe:|kretprobe:]PLACE[LIST][ if CONDITION]
 //
 //   PLACE      0xADDR | [MODULE:]FUNC[#N][+OFF[/SIZE]][ [MODULE]] | [MODULE:]PATTERN
+//              [MODULE:]FUNC@FILE[+OFF[/SIZE]] | [MODULE:]FUNC:LINE | FILE:LINE
 //   LIST       "(" [ ITEM { "," ITEM } ] ")" [ "=" ITEM ]
 //   ITEM       VALUE [ ":" FORMAT ]
 //   FORMAT     x | d | u | c | str[n] | ustr[n] | hex[n] | be16 | be32 | ip4 | ip6 | mac | errno |
@@ -14,6 +15,10 @@
 //
 // The grammar of a list is in spec/argument_list.h, that of a value in spec/expression.h, that of
 // a condition in spec/condition.h.
+//
+// Behind a colon a number is a line, and all else is a function. What is before the number is a
+// file if it has '.' or '/' in it, and a function else, whose lines are counted from its beginning,
+// which is 0.
 //
 // PATTERN is a FUNC with *, ? or [...] in it, as a shell has them. FUNC#N is the Nth function of
 // that name by address, from 1, wherever they are: MODULE:FUNC#N has the same number, and has to be
@@ -36,10 +41,12 @@ namespace trapline {
 
 struct ProbeSpec {
     trapline_probe_kind kind = TRAPLINE_CALL;
-    std::string module; // empty: wherever it is; "kernel" or "vmlinux": the kernel image
-    std::string function;
-    bool pattern = false;                 // of names, as fnmatch() takes it
+    std::string module;   // empty: wherever it is; "kernel" or "vmlinux": the kernel image
+    std::string function; // empty: FILE:LINE
+    bool pattern = false; // of names, as fnmatch() takes it
     std::optional<std::uint64_t> address; // instead of a name
+    std::string file;                     // FILE:LINE, FUNC@FILE
+    std::optional<unsigned> line;         // FILE:LINE, FUNC:LINE
     unsigned number = 0;                  // FUNC#N; 0: not given
     std::uint64_t offset = 0;
     bool has_offset = false; // given, even as +0
@@ -47,6 +54,8 @@ struct ProbeSpec {
     std::optional<ArgumentList> arguments; // none: all parameters
     std::optional<Condition> condition;
     std::string text; // as typed
+
+    bool is_of_source() const { return line || !file.empty(); }
     bool begins_call =
         false;          // the entry that --begin adds to a call: a part of its condition holds
     unsigned stack = 0; // frames to be recorded at most; 0: no stack

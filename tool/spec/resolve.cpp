@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spec/obstacle.h"
+#include "spec/source_finder.h"
 #include "util/error.h"
 #include "util/remedy.h"
 
@@ -50,35 +51,79 @@ std::vector<std::string> qualified_names(const std::vector<Symbol>& symbols) {
 
 class Resolver {
 public:
-    Resolver(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist)
-        : spec_(spec), kallsyms_(kallsyms), blacklist_(blacklist) {}
+    Resolver(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist,
+             TypeSource* types)
+        : spec_(spec), kallsyms_(kallsyms), blacklist_(blacklist), finder_(spec, types) {}
 
     ResolvedProbe resolve() const {
         check_module();
-        const std::vector<Symbol> found = functions(spec_.module);
+        if (spec_.is_of_source())
+            return resolve_source();
+        const std::vector<Symbol> found = functions(spec_.function, spec_.module);
         const Symbol symbol = choose(found);
-        const std::uint64_t address = symbol.address == 0 ? 0 : symbol.address + spec_.offset;
+        ResolvedProbe resolved = place(symbol, spec_.offset);
+        if (!resolved.only && symbol.address != 0)
+            if (const auto source = finder_.source_of(symbol, kallsyms_))
+                resolved.file_address = source->place.address;
+        return resolved;
+    }
 
-        check_offset(symbol);
+private:
+    // By FILE or LINE.
+    ResolvedProbe resolve_source() const {
+        const PlaceInFile found = finder_.find();
+        ResolvedProbe resolved = place(loaded_function(found), found.place.offset + spec_.offset);
+        resolved.file_address = found.place.address;
+        return resolved;
+    }
+
+    Symbol loaded_function(const PlaceInFile& found) const {
+        const std::string& name = found.place.function;
+        const std::vector<Symbol> symbols =
+            functions(name, found.module.empty() ? "kernel" : found.module);
+        if (symbols.size() == 1)
+            return symbols.front();
+        if (symbols.empty() && !found.module.empty() && !kallsyms_.has_module(found.module))
+            fail(fmt::format("the module {} is not loaded", found.module),
+                 fmt::format("load it first: modprobe {}", found.module));
+        if (symbols.empty())
+            fail(fmt::format("{} at {}:{} is not in the running kernel", name, found.place.file,
+                             found.place.line),
+                 "what ran at boot alone, or while a module was loaded, is gone");
+        fail_if_hidden(symbols);
+        const auto address = finder_.loaded_at(found, kallsyms_);
+        const auto same = std::find_if(symbols.begin(), symbols.end(), [&](const Symbol& symbol) {
+            return symbol.address == address;
+        });
+        if (same == symbols.end())
+            fail(fmt::format("which of {} functions named {} it is can't be told", symbols.size(),
+                             name),
+                 fmt::format("choose one: {}#1 for the first by address, and so on", name));
+        return *same;
+    }
+
+    ResolvedProbe place(const Symbol& symbol, std::uint64_t offset) const {
+        const std::uint64_t address = symbol.address == 0 ? 0 : symbol.address + offset;
+        check_offset(symbol, offset);
         check_obstacle(symbol, address);
+        const auto all = functions(std::string(symbol.name),
+                                   symbol.module.empty() ? "kernel" : std::string(symbol.module));
         return {.symbol = qualified(symbol),
-                .offset = spec_.offset,
+                .offset = offset,
                 .address = address,
                 .function_size = symbol.size,
                 .module = std::string(symbol.module),
                 .function = std::string(symbol.name),
-                .only = std::count_if(found.begin(), found.end(), [&](const Symbol& other) {
-                            return other.module == symbol.module;
-                        }) == 1};
+                .only = all.size() == 1,
+                .file_address = std::nullopt};
     }
 
-private:
     [[noreturn]] void fail(std::string_view why, std::string hint) const {
         fail_probe(spec_, why, std::move(hint));
     }
 
-    std::vector<Symbol> functions(std::string_view module) const {
-        std::vector<Symbol> found = kallsyms_.find(spec_.function, module);
+    std::vector<Symbol> functions(std::string_view name, std::string_view module) const {
+        std::vector<Symbol> found = kallsyms_.find(name, module);
         std::erase_if(found, [](const Symbol& symbol) { return !symbol.is_function(); });
         // One place under one name, listed twice: nothing to choose between.
         const auto same = [](const Symbol& a, const Symbol& b) {
@@ -91,7 +136,7 @@ private:
     void check_module() const {
         if (spec_.module.empty() || kallsyms_.has_module(spec_.module))
             return;
-        const auto elsewhere = functions({});
+        const auto elsewhere = functions(spec_.function, {});
         if (elsewhere.empty())
             fail(fmt::format("the module {} is not loaded", spec_.module),
                  fmt::format("load it first: modprobe {}", spec_.module));
@@ -119,7 +164,7 @@ private:
                 fmt::format("probe {} instead; a clone's arguments may differ from the source's",
                             list_names(qualified_names(clones))));
 
-        const auto elsewhere = functions({});
+        const auto elsewhere = functions(spec_.function, {});
         if (!elsewhere.empty())
             fail(fmt::format("there is no function {} {}", spec_.function, where),
                  "there is: " + list_names(qualified_names(elsewhere)));
@@ -134,11 +179,17 @@ private:
 
     [[noreturn]] void fail_ambiguous(const std::vector<Symbol>& found) const {
         std::string list;
-        const std::vector<Symbol> all = functions({});
+        const std::vector<Symbol> all = functions(spec_.function, {});
+        bool in_files = false;
         for (std::size_t i = 0; i < found.size() && i < listed_max; i++) {
             const Symbol& symbol = found[i];
             list += fmt::format("\n    {}#{}  {:#018x}  {}", symbol.name, number_of(symbol, all),
                                 symbol.address, symbol.module.empty() ? "kernel" : symbol.module);
+            const auto source = finder_.source_of(symbol, kallsyms_);
+            if (!source || source->place.file.empty())
+                continue;
+            in_files = true;
+            list += fmt::format("  {}:{}", source->place.file, source->place.line);
         }
         if (found.size() > listed_max)
             list += "\n    ...";
@@ -148,6 +199,8 @@ private:
         std::string choose = fmt::format("{}{}#{} for the first by address, and so on",
                                          spec_.module.empty() ? "" : spec_.module + ":",
                                          spec_.function, number_of(found.front(), all));
+        if (in_files)
+            choose = fmt::format("{}@FILE; or {}", spec_.function, choose);
         if (modules)
             choose = fmt::format("MODULE:{} (kernel:{} for the kernel image), or {}",
                                  spec_.function, spec_.function, choose);
@@ -165,7 +218,7 @@ private:
 
     // FUNC#N, or MODULE:FUNC#N for one that is there.
     Symbol choose_numbered(const std::vector<Symbol>& found) const {
-        const std::vector<Symbol> all = functions({});
+        const std::vector<Symbol> all = functions(spec_.function, {});
         fail_if_hidden(all);
         if (spec_.number > all.size())
             fail(fmt::format("there {} of this name",
@@ -211,7 +264,7 @@ private:
         fail_ambiguous(found);
     }
 
-    void check_offset(const Symbol& symbol) const {
+    void check_offset(const Symbol& symbol, std::uint64_t offset) const {
         if (symbol.size == 0)
             return; // unknown: the kernel will check it
         if (spec_.oops_size && *spec_.oops_size != symbol.size)
@@ -219,9 +272,9 @@ private:
                              "another build",
                              symbol.name, symbol.size, *spec_.oops_size),
                  "boot the kernel that the oops came from, or find the place in this one");
-        if (spec_.offset >= symbol.size)
-            fail(fmt::format("the offset {:#x} is outside of {}, which is {:#x} ({}) bytes",
-                             spec_.offset, symbol.name, symbol.size, symbol.size),
+        if (offset >= symbol.size)
+            fail(fmt::format("the offset {:#x} is outside of {}, which is {:#x} ({}) bytes", offset,
+                             symbol.name, symbol.size, symbol.size),
                  fmt::format("offsets are less than {:#x}", symbol.size));
     }
 
@@ -261,6 +314,7 @@ private:
     const ProbeSpec& spec_;
     const Kallsyms& kallsyms_;
     const Blacklist& blacklist_;
+    SourceFinder finder_;
 };
 
 } // namespace
@@ -292,8 +346,9 @@ ProbeSpec located(const ProbeSpec& spec, const Kallsyms& kallsyms) {
     return own;
 }
 
-ResolvedProbe resolve(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist) {
-    return Resolver(spec, kallsyms, blacklist).resolve();
+ResolvedProbe resolve(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist,
+                      TypeSource* types) {
+    return Resolver(spec, kallsyms, blacklist, types).resolve();
 }
 
 } // namespace trapline

@@ -475,11 +475,12 @@ CType Scope::find_type(const TypeName& name) const {
     if (known_.types == nullptr)
         fail(name.position, "no types are known",
              known_.why_none.empty() ? "this kernel has no BTF" : known_.why_none);
+    const TypeId near = known_.function.value_or(void_type);
     for (const TypeKind kind : kinds)
-        if (const auto found = known_.types->find(kind, name.name))
+        if (const auto found = known_.types->find(kind, name.name, near))
             return {*found, name.pointers};
     const bool structure =
-        name.tag == TypeName::Tag::none && known_.types->find(TypeKind::structure, name.name);
+        name.tag == TypeName::Tag::none && known_.types->find(TypeKind::structure, name.name, near);
     fail(name.position, fmt::format("there is no type {}", name.name),
          structure ? fmt::format("did you mean struct {}?", name.name)
                    : "types are those of the kernel's BTF: struct file, u32, size_t");

@@ -27,13 +27,15 @@ std::string plain_part(std::string_view pattern) {
 
 class Selector {
 public:
-    Selector(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist)
-        : spec_(spec), kallsyms_(kallsyms), blacklist_(blacklist) {}
+    Selector(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist,
+             TypeSource* types)
+        : spec_(spec), kallsyms_(kallsyms), blacklist_(blacklist), types_(types) {}
 
     Selection select(Names names) {
         if (spec_.pattern) {
             select_matching();
-        } else if (names == Names::one || spec_.address || spec_.number != 0 || spec_.has_offset) {
+        } else if (names == Names::one || spec_.address || spec_.number != 0 || spec_.has_offset ||
+                   spec_.is_of_source()) {
             add(spec_, Need::must);
         } else {
             select_named(names);
@@ -48,7 +50,8 @@ private:
 
     void add(const ProbeSpec& spec, Need need) {
         ProbeSpec own = located(spec, kallsyms_);
-        ResolvedProbe place = resolve(own, kallsyms_, blacklist_);
+        ResolvedProbe place = resolve(own, kallsyms_, blacklist_, types_);
+        own.offset = place.offset; // of a line, it is known only now
         selection_.probes.push_back({std::move(own), std::move(place), need});
     }
 
@@ -152,14 +155,15 @@ private:
     const ProbeSpec& spec_;
     const Kallsyms& kallsyms_;
     const Blacklist& blacklist_;
+    TypeSource* types_;
     Selection selection_;
 };
 
 } // namespace
 
 Selection select_probes(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist,
-                        Names names) {
-    return Selector(spec, kallsyms, blacklist).select(names);
+                        Names names, TypeSource* types) {
+    return Selector(spec, kallsyms, blacklist, types).select(names);
 }
 
 std::string few_names(const std::vector<std::string>& names) {

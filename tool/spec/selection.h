@@ -37,9 +37,9 @@ struct Selection {
     std::vector<std::string> notes;    // lines: what was taken besides the name, or left out
 };
 
-// Throws Error naming the probe, what is wrong, and the way out.
+// `types`: as for resolve(). Throws Error naming the probe, what is wrong, and the way out.
 Selection select_probes(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist,
-                        Names names);
+                        Names names, TypeSource* types = nullptr);
 
 // "a, b, c and 7 more"
 std::string few_names(const std::vector<std::string>& names);

@@ -141,9 +141,9 @@ TypeId defined(const Types& types, TypeId id) {
     const Type& type = types.at(id);
     if (type.kind != TypeKind::forward)
         return id;
-    if (const auto whole = types.find(TypeKind::structure, type.name))
+    if (const auto whole = types.find(TypeKind::structure, type.name, id))
         return *whole;
-    return types.find(TypeKind::union_, type.name).value_or(id);
+    return types.find(TypeKind::union_, type.name, id).value_or(id);
 }
 
 bool is_structure(const Types& types, CType type) {

@@ -258,7 +258,7 @@ std::optional<TypeId> BtfTypes::function(std::string_view name) const {
     return found->second;
 }
 
-std::optional<TypeId> BtfTypes::find(TypeKind kind, std::string_view name) const {
+std::optional<TypeId> BtfTypes::find(TypeKind kind, std::string_view name, TypeId /*near*/) const {
     const auto wanted = [kind] {
         switch (kind) {
         case TypeKind::structure:

@@ -24,7 +24,8 @@ public:
 
     const Type& at(TypeId id) const override;
     std::optional<TypeId> function(std::string_view name) const override;
-    std::optional<TypeId> find(TypeKind kind, std::string_view name) const override;
+    std::optional<TypeId> find(TypeKind kind, std::string_view name,
+                               TypeId near = void_type) const override;
 
 private:
     struct Free {

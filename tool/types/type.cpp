@@ -32,6 +32,11 @@ bool has_qualifier(const Types& types, TypeId id, Qualifier qualifier) {
 
 } // namespace
 
+const SourceLines* TypeSource::lines_of(const std::string& /*module*/, std::string& why_none) {
+    why_none = "lines of the source are known from DWARF alone";
+    return nullptr;
+}
+
 const Type& unqualified(const Types& types, TypeId id) {
     for (unsigned depth = 0; depth < depth_max; depth++) {
         const Type& type = types.at(id);

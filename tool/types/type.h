@@ -10,6 +10,8 @@
 
 namespace trapline {
 
+class SourceLines;
+
 // A type among those of one Types. Nothing else is known of its value.
 using TypeId = std::uint32_t;
 constexpr TypeId void_type = 0;
@@ -77,8 +79,15 @@ public:
     // The type of a function. None: there is no such function, or there are several that differ.
     virtual std::optional<TypeId> function(std::string_view name) const = 0;
 
-    // `kind`: structure, union_, enumeration, alias or integer.
-    virtual std::optional<TypeId> find(TypeKind kind, std::string_view name) const = 0;
+    // The same of the one that begins at an address of the file. None: that isn't known.
+    virtual std::optional<TypeId> function_at(std::uint64_t /*address*/) const {
+        return std::nullopt;
+    }
+
+    // `kind`: structure, union_, enumeration, alias or integer. Where the source has several of
+    // that name, the one that `near`, a type or function or void_type, is in sight of.
+    virtual std::optional<TypeId> find(TypeKind kind, std::string_view name,
+                                       TypeId near = void_type) const = 0;
 };
 
 // Where types are known from.
@@ -92,6 +101,12 @@ public:
     // Those of the kernel image (`module` empty) or of a module, the kernel's among them. Null:
     // none are known, for the reason that `why_none` says.
     virtual const Types* types_of(const std::string& module, std::string& why_none) = 0;
+
+    // The same of source lines, which DWARF alone has.
+    virtual const SourceLines* lines_of(const std::string& /*module*/, std::string& why_none);
+
+    // Of what lines_of() has them; "" is the kernel image.
+    virtual std::vector<std::string> modules_with_lines() const { return {}; }
 };
 
 // What is behind qualifiers alone: an alias stays one. Error for a circle of them.

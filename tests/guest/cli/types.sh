@@ -57,3 +57,87 @@ reported_alike() {
 	expect_in events '"args":\{"rqtp":2000000,"mode":"HRTIMER_MODE_(REL|ABS)","clockid":[01]\},"return":0,'
 }
 t "a recording keeps types: the same in text, CSV and JSON" reported_alike
+
+module_file=$(find "/lib/modules/$(uname -r)" -name trapline.ko | head -n 1)
+reads_dwarf=yes
+if trapline list --args --vmlinux /dev/null nothing 2>&1 | grep -q 'made without libdw'; then reads_dwarf=''; fi
+
+# Everybody but us calls it: another trapline, as COMMAND.
+dwarf_types() {
+	trace --vmlinux "$module_file" -o events trapline:tl_device_open -- trapline mark here
+	[ "$reads_dwarf" ] || { expect_status 125 && expect_in err 'made without libdw' && return; }
+	expect_status 0
+	expect_every events "$head_re"'trapline:tl_device_open\(inode='"$hex, file=$hex"'\) = 0 '"$took"'$'
+	trace --vmlinux "$module_file" -o events 'trapline:tl_device_open(file->f_mode, (u32)$arg1)' -- trapline mark here
+	expect_every events 'tl_device_open\(file->f_mode='"$hex"', \(u32\)\$arg1=[0-9]+\) = 0 '
+	trapline list --args --vmlinux "$module_file" trapline:tl_device_open >out 2>err || fail "status $?"
+	expect_in out '^int tl_device_open\(struct inode \*inode, struct file \*file\)	trapline	0x'
+}
+t "types of a module's DWARF" dwarf_types
+
+source_places() {
+	[ "$reads_dwarf" ] || return 0
+	trace --vmlinux "$module_file" -o events tl_device_open@device.c trapline:tl_device_release:2 -- trapline mark here
+	expect_status 0
+	expect_in events ': tl_device_open@device.c\(inode='"$hex"', file='
+	expect_in events ': trapline:tl_device_release:2\('
+	trace tl_device_release:2 -- true
+	expect_status 125
+	expect_in err "^trapline: probe 'tl_device_release:2': files and lines of the source are known from DWARF alone$"
+	trace --vmlinux "$module_file" tl_device_open@nowhere.c -- true
+	expect_status 125
+	expect_in err 'nowhere.c defines no function tl_device_open$'
+}
+t "places by file and line" source_places
+
+compiled_probes() {
+	trapline compile --btf /sys/kernel/btf/vmlinux -o set.tlp 'get_fs_type if name == "nosuchfs"' >out 2>err || fail "status $?"
+	expect_in err '^trapline: 1 probe in set.tlp, for the kernel '
+	trace @set.tlp -- busybox mount -t nosuchfs none /tmp
+	expect_status 125
+	expect_in err "^trapline: set.tlp: of which kernel it was compiled for nothing is known"
+	trace --force -o events @set.tlp -- busybox mount -t nosuchfs none /tmp
+	expect_every events ': get_fs_type\(name="nosuchfs"\) = 0x0 <'
+	timeout -s KILL 40 trapline record --force -o rec @set.tlp -- busybox mount -t nosuchfs none /tmp >out 2>err </dev/null
+	timeout -s KILL 40 trapline report rec >events 2>told
+	expect_in events ': get_fs_type\(name="nosuchfs"\) = 0x0 <'
+	trace @set.tlp vfs_read -- true
+	expect_status 2
+	expect_in err '^trapline: @set.tlp stands alone'
+	head -c 300 set.tlp >cut.tlp
+	trace @cut.tlp -- true
+	expect_status 125
+	expect_in err '^trapline: cut.tlp: damaged'
+	trace @nothing.tlp -- true
+	expect_status 125
+	expect_in err '^trapline: cannot open nothing.tlp: '
+	[ "$reads_dwarf" ] || return 0
+	trapline compile --vmlinux "$module_file" -o set.tlp 'trapline:tl_device_open(file->f_mode)' \
+		trapline:tl_device_release:2 tl_device_open@device.c >out 2>err || fail "status $?: $(cat err)"
+	trace -o events @set.tlp -- trapline mark here
+	expect_status 0
+	expect_in events ': trapline:tl_device_open\(file->f_mode='"$hex"'\) = 0 '
+	expect_in events ': tl_device_open@device.c\(inode='"$hex"', file='"$hex"'\) = 0 '
+	expect_in events ': trapline:tl_device_release:2\('
+}
+t "compiled probes" compiled_probes
+
+# The same file but for its build id.
+another_build() {
+	trace --btf /sys/kernel/btf/vmlinux -o events get_fs_type -- busybox mount -t nosuchfs none /tmp
+	expect_every events ': get_fs_type\(name="nosuchfs"\) = 0x0 <'
+	echo nothing >text
+	trace --btf text get_fs_type -- true
+	expect_status 125
+	expect_in err '^trapline: text: no BTF, and no ELF file that has a section .BTF$'
+	[ "$reads_dwarf" ] || return 0
+	cp "$module_file" other.ko
+	# Its note is the first section, right behind the header: 16 bytes of note, then the id.
+	printf '\377\377\377' | dd of=other.ko bs=1 seek=84 conv=notrunc 2>/dev/null
+	trace --vmlinux other.ko trapline:tl_device_open -- true
+	expect_status 125
+	expect_in err '^trapline: other.ko is not of the module trapline that runs: it is of another build \(build id '
+	trace --vmlinux other.ko --btf /sys/kernel/btf/vmlinux vfs_read -- true
+	expect_status 2
+}
+t "types of another build, or of no file of types, are refused" another_build

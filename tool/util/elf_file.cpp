@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// The little that the doctor wants to know of a kernel's image with debug information.
-#include "doctor/elf_file.h"
+// The little that is wanted of a kernel's or a module's file without libelf.
+#include "util/elf_file.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,8 +8,6 @@
 namespace trapline {
 
 namespace {
-
-constexpr std::uint64_t read_most = 1 << 20; // bytes; names and notes are small
 
 template <typename T>
 bool take(std::ifstream& file, std::uint64_t offset, T* to, std::size_t count) {
@@ -34,11 +32,11 @@ ElfFile::ElfFile(const std::string& path) : file_(path, std::ios::binary) {
         return;
     }
     const Elf64_Shdr& names = sections_[header.e_shstrndx];
-    names_ = bytes(names.sh_offset, names.sh_size);
+    names_ = bytes(names.sh_offset, names.sh_size, contents_most);
 }
 
-std::string ElfFile::bytes(std::uint64_t offset, std::uint64_t size) {
-    std::string out(static_cast<std::size_t>(std::min(size, read_most)), '\0');
+std::string ElfFile::bytes(std::uint64_t offset, std::uint64_t size, std::uint64_t most) {
+    std::string out(static_cast<std::size_t>(std::min(size, most)), '\0');
     return take(file_, offset, out.data(), out.size()) ? out : std::string();
 }
 
@@ -50,11 +48,11 @@ const Elf64_Shdr* ElfFile::find(std::string_view section) const {
     return nullptr;
 }
 
-std::string ElfFile::contents(std::string_view section) {
+std::string ElfFile::contents(std::string_view section, std::uint64_t most) {
     const Elf64_Shdr* header = find(section);
     return header == nullptr || header->sh_type == SHT_NOBITS
                ? std::string()
-               : bytes(header->sh_offset, header->sh_size);
+               : bytes(header->sh_offset, header->sh_size, most);
 }
 
 std::string build_id(std::string_view notes) {
@@ -70,6 +68,14 @@ std::string build_id(std::string_view notes) {
             return std::string(notes.substr(padded(note.n_namesz), note.n_descsz));
         notes.remove_prefix(size);
     }
+    return {};
+}
+
+std::string build_id_of_file(const std::string& path) {
+    ElfFile file(path);
+    for (const char* section : {".notes", ".note.gnu.build-id"})
+        if (std::string id = build_id(file.contents(section)); !id.empty())
+            return id;
     return {};
 }
 
