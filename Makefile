@@ -16,7 +16,7 @@
 #   make lab          a shell in that guest, for the exercises in docs/lab
 #   make test         every check and test there is: check, unit, guest
 #   make test-packages  installs, upgrades and removes the packages in a chroot
-#   make fuzz         looks for input that the readers of recordings can't take, for
+#   make fuzz         looks for input that the readers of recordings and types can't take, for
 #                     FUZZ_SECONDS each; fuzz-proof: that it finds bugs planted in them
 #   make matrix       the guest suite on every kernel of tests/guest/matrix (SUBSET="5.10 6.12")
 #   make bench        what a hit costs, in instructions, next to an empty handler

@@ -2,7 +2,9 @@
 // Makes the fuzzers' seeds, with the real writers; or checks that those there are still what
 // it would make, for seeds of an older form are soon refused, and lead a fuzzer nowhere.
 //
-//   make_corpus [--check] recording|metadata|console|probe|program DIRECTORY
+//   make_corpus [--check] KIND DIRECTORY
+//
+// KIND: recording, metadata, console, probe, program, btf, dwarf
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,9 +13,13 @@
 #include <vector>
 
 #include "../unit/console_fixture.h"
+#include "../unit/made_btf.h"
 #include "../unit/ring_fixture.h"
 #include "console_input.h"
 #include "fuzz.h"
+#ifdef TRAPLINE_LIBDW
+#include "made_dwarf.h"
+#endif
 #include "recording/packet.h"
 #include "spec/compile.h"
 #include "stream_layouts.h"
@@ -232,8 +238,100 @@ Seeds program_seeds() {
     return seeds;
 }
 
+Seeds btf_seeds() {
+    test::SmallKernel made;
+    btf* raw = made.get();
+    const int mode = btf__add_enum(raw, "mode", 4);
+    btf__add_enum_value(raw, "OFF", 0);
+    btf__add_enum_value(raw, "ALL", -1);
+    const int array = btf__add_array(raw, made.int_, made.short_, 6);
+    const int bits = btf__add_struct(raw, "bits", 8);
+    btf__add_field(raw, "low", made.unsigned_, 0, 3);
+    btf__add_field(raw, "high", made.unsigned_, 3, 5);
+    btf__add_field(raw, "list", array, 32, 0);
+    made.function("opened", made.ssize_t_,
+                  {{"file", made.file_pointer}, {"name", made.text}, {"mode", mode}, {"b", bits}});
+    const auto text = [](const test::MadeBtf& btf) {
+        const auto bytes = btf.bytes();
+        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    Seeds seeds;
+    seeds["small"] = text(made);
+    seeds["cut"] = seeds["small"].substr(0, seeds["small"].size() - 9);
+    test::MadeBtf empty;
+    seeds["empty"] = text(empty);
+    return seeds;
+}
+
+#ifdef TRAPLINE_LIBDW
+Seeds dwarf_seeds() {
+    using fuzz::MadeDwarf;
+    const auto text = MadeDwarf::text;
+    const auto bytes = MadeDwarf::bytes;
+    MadeDwarf made;
+    const auto integer = made.entry(DW_TAG_base_type, false,
+                                    {{DW_AT_name, DW_FORM_string},
+                                     {DW_AT_byte_size, DW_FORM_data1},
+                                     {DW_AT_encoding, DW_FORM_data1}},
+                                    text("int") + bytes(4, 1) + bytes(DW_ATE_signed, 1));
+    const auto file = made.entry(DW_TAG_structure_type, true,
+                                 {{DW_AT_name, DW_FORM_string}, {DW_AT_byte_size, DW_FORM_data1}},
+                                 text("file") + bytes(16, 1));
+    made.entry(DW_TAG_member, false,
+               {{DW_AT_name, DW_FORM_string},
+                {DW_AT_type, DW_FORM_ref4},
+                {DW_AT_data_member_location, DW_FORM_data1}},
+               text("whole") + bytes(integer, 4) + bytes(8, 1));
+    made.entry(DW_TAG_member, false,
+               {{DW_AT_name, DW_FORM_string},
+                {DW_AT_type, DW_FORM_ref4},
+                {DW_AT_data_bit_offset, DW_FORM_data1},
+                {DW_AT_bit_size, DW_FORM_data1}},
+               text("bits") + bytes(integer, 4) + bytes(3, 1) + bytes(5, 1));
+    made.end();
+    const auto pointer =
+        made.entry(DW_TAG_pointer_type, false, {{DW_AT_type, DW_FORM_ref4}}, bytes(file, 4));
+    const auto mode = made.entry(DW_TAG_enumeration_type, true,
+                                 {{DW_AT_name, DW_FORM_string}, {DW_AT_byte_size, DW_FORM_data1}},
+                                 text("mode") + bytes(4, 1));
+    made.entry(DW_TAG_enumerator, false,
+               {{DW_AT_name, DW_FORM_string}, {DW_AT_const_value, DW_FORM_sdata}},
+               text("ALL") + bytes(0x7f, 1));
+    made.end();
+    const auto grid =
+        made.entry(DW_TAG_array_type, true, {{DW_AT_type, DW_FORM_ref4}}, bytes(integer, 4));
+    made.entry(DW_TAG_subrange_type, false, {{DW_AT_upper_bound, DW_FORM_data1}}, bytes(2, 1));
+    made.entry(DW_TAG_subrange_type, false, {{DW_AT_count, DW_FORM_data1}}, bytes(3, 1));
+    made.end();
+    made.entry(DW_TAG_subprogram, true,
+               {{DW_AT_name, DW_FORM_string},
+                {DW_AT_decl_file, DW_FORM_data1},
+                {DW_AT_decl_line, DW_FORM_data1},
+                {DW_AT_type, DW_FORM_ref4},
+                {DW_AT_low_pc, DW_FORM_addr},
+                {DW_AT_high_pc, DW_FORM_data4}},
+               text("opened") + bytes(1, 1) + bytes(2, 1) + bytes(integer, 4) +
+                   bytes(fuzz::text_address, 8) + bytes(fuzz::text_size, 4));
+    for (const std::uint32_t type : {pointer, mode, grid})
+        made.entry(DW_TAG_formal_parameter, false,
+                   {{DW_AT_name, DW_FORM_string}, {DW_AT_type, DW_FORM_ref4}},
+                   text("p") + bytes(type, 4));
+    made.end();
+    Seeds seeds;
+    seeds["small"] = made.input();
+    seeds["cut"] = seeds["small"].substr(0, seeds["small"].size() / 2);
+    return seeds;
+}
+#else
+Seeds dwarf_seeds() {
+    return {};
+}
+#endif
+
 Seeds seeds_of(const std::string& kind) {
     return kind == "recording"  ? recording_seeds()
+           : kind == "btf"      ? btf_seeds()
+           : kind == "dwarf"    ? dwarf_seeds()
            : kind == "metadata" ? metadata_seeds()
            : kind == "console"  ? console_seeds()
            : kind == "probe"    ? probe_seeds()
@@ -254,7 +352,7 @@ int main(int argc, char** argv) {
     const std::string& kind = arguments[arguments.size() - 2];
     const std::filesystem::path directory = arguments.back();
     MUST(kind == "recording" || kind == "metadata" || kind == "console" || kind == "probe" ||
-         kind == "program");
+         kind == "program" || kind == "btf" || kind == "dwarf");
 
     int wrong = 0;
     for (const auto& [name, bytes] : seeds_of(kind)) {

@@ -115,6 +115,8 @@ TEST_F(ProbeSets, HoldNoMoreThanIsNeeded) {
 
 TEST_F(ProbeSets, RefusedWhereTheyAreCompiled) {
     MadeFiles files(made);
+    EXPECT_THROW(compile_set({"open*"}, files), UsageError);
+    EXPECT_THROW(compile_set({"0xffffffff81000000"}, files), UsageError);
     EXPECT_THROW(compile_set({"opened(nothing)"}, files), UsageError);
     EXPECT_THROW(compile_set({"opened("}, files), UsageError);
     EXPECT_THROW(compile_set({"fs/open.c:12"}, files), Error);

@@ -25,6 +25,10 @@ public:
 
     void compile(const std::string& text) {
         ProbeSpec spec = parse_probe(text);
+        if (spec.pattern || spec.address)
+            throw UsageError(fmt::format("probe '{}': {} can't be compiled", text,
+                                         spec.pattern ? "a pattern" : "an address"),
+                             "only the kernel that runs knows which functions that is: name them");
         const SourceFinder finder(spec, &source_);
         if (spec.is_of_source()) {
             const PlaceInFile found = finder.find();

@@ -325,7 +325,7 @@ ProbeSpec located(const ProbeSpec& spec, const Kallsyms& kallsyms) {
     if (kallsyms.addresses_hidden())
         fail_probe(spec, "this kernel hides its addresses: which function that is in isn't known",
                    unhide_hint());
-    const auto found = kallsyms.function_at(*spec.address);
+    const auto found = kallsyms.numbered_function_at(*spec.address);
     if (!found)
         fail_probe(spec, "there is no function of the kernel's or of a module at that address",
                    "addresses are those of this boot: see trapline list, or name the function");

@@ -405,25 +405,16 @@ void Kallsyms::for_each_function(std::string_view module, const Wanted& wanted,
     }
 }
 
-std::optional<NumberedFunction> Kallsyms::function_at(std::uint64_t address) const {
-    const Entry* nearest = nullptr;
-    for (const Entry& entry : symbols_) {
-        if (entry.address <= address && is_text(entry.type) &&
-            (!nearest || entry.address > nearest->address))
-            nearest = &entry;
-    }
-    if (hidden_ || !nearest)
-        return std::nullopt;
-    const Symbol symbol = symbol_of(*nearest);
-    if (symbol.size == 0 ? address != symbol.address : address - symbol.address >= symbol.size)
-        return std::nullopt;
+std::optional<NumberedFunction> Kallsyms::numbered_function_at(std::uint64_t address) const {
+    const auto symbol = function_at(address);
     std::optional<NumberedFunction> found;
-    for_each_function(
-        {}, [&](std::string_view name) { return name == symbol.name; },
-        [&](const NumberedFunction& function) {
-            if (function.symbol.address == symbol.address)
-                found = function;
-        });
+    if (!symbol)
+        return found;
+    for_each_function({}, [&](std::string_view name) { return name == symbol->name; },
+                      [&](const NumberedFunction& function) {
+                          if (function.symbol.address == symbol->address)
+                              found = function;
+                      });
     return found;
 }
 

@@ -67,8 +67,8 @@ public:
     void for_each_function(std::string_view module, const Wanted& wanted,
                            const std::function<void(const NumberedFunction&)>& visit) const;
 
-    // The one that `address` is in; none if that is not known, or addresses are hidden.
-    std::optional<NumberedFunction> function_at(std::uint64_t address) const;
+    // function_at(), told from others of its name.
+    std::optional<NumberedFunction> numbered_function_at(std::uint64_t address) const;
 
     // What the compiler made of a function: NAME.isra.0, NAME.constprop.0, NAME.part.0, NAME.cold.
     std::vector<Symbol> clones(std::string_view name, std::string_view module = {}) const;
