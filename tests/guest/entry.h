@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-// Where a function's entry is trapped: at its first byte, or behind what must stay there.
+// Where a function's entry is trapped: at its first byte, or behind what must stay there; and how.
 #pragma once
+
+#include <string>
 
 namespace trapline::guest {
 
-unsigned entry_offset(); // where the kernel plants a trap at +0
-unsigned behind_entry(); // the first instruction that is not ftrace's
+bool entries_by_ftrace(); // this kernel traps an entry by ftrace's call, else by a breakpoint
+unsigned entry_offset();  // where it plants a trap at +0
+// The first instruction behind that, and behind ftrace's, which can be probed.
+unsigned behind_entry(const std::string& function);
 
 } // namespace trapline::guest

@@ -202,6 +202,7 @@ bool write_file(const std::string& path, std::string_view text, int flags) {
 namespace {
 
 constexpr const char* kprobes_list = "/sys/kernel/debug/kprobes/list";
+constexpr const char* kprobes_switch = "/sys/kernel/debug/kprobes/enabled";
 
 // The kernel's instructions before the first test, where it lists no kprobes.
 class Pristine : public testing::Environment {
@@ -221,7 +222,8 @@ const testing::Environment* const pristine = testing::AddGlobalTestEnvironment(n
 // As the list has it.
 std::string named_place(std::uint64_t address) {
     const std::optional<Place> place = find_place(address);
-    return fmt::format("{:x}  k  {}", address, place ? place->text() : "?");
+    return place ? fmt::format("{:x}  k  {}+{:#x}", address, place->symbol, place->offset)
+                 : fmt::format("{:x}  k  ?", address);
 }
 
 std::vector<std::string> changed_instructions() {
@@ -241,6 +243,26 @@ std::vector<std::string> planted() {
     for (std::string line; std::getline(list, line);)
         lines.push_back(line);
     return lines;
+}
+
+std::size_t listed(std::size_t probes, std::size_t places) {
+    return Pristine::text().bytes.empty() ? probes : places;
+}
+
+bool none_planted() {
+    return wait_for([] { return planted().empty(); }, Pristine::text().bytes.empty() ? 0 : 1000);
+}
+
+bool has_kprobes_switch() {
+    return access(kprobes_switch, F_OK) == 0;
+}
+
+bool switch_kprobes(bool on) {
+    return write_file(kprobes_switch, on ? "1" : "0");
+}
+
+bool kernel_has(std::string_view symbol) {
+    return read_file("/proc/kallsyms").find(fmt::format(" {}\n", symbol)) != std::string::npos;
 }
 
 std::uint64_t address_of(const std::string& symbol) {

@@ -72,7 +72,17 @@ private:
 
 std::string read_file(const std::string& path);
 bool write_file(const std::string& path, std::string_view text, int flags = 0); // one write()
-std::vector<std::string> planted(); // the kernel's list of kprobes, ours and others'
+bool kernel_has(std::string_view symbol);                                       // in /proc/kallsyms
+
+// The kernel's list of kprobes, ours and others'; where it has none, the places of which the
+// instructions are others than before the first test.
+std::vector<std::string> planted();
+std::size_t listed(std::size_t probes, std::size_t places); // how many lines they are there
+bool none_planted(); // or none after a moment, for a jump outlives its probe
+
+// Kprobes can be switched off and on as a whole, where there is debugfs.
+bool has_kprobes_switch();
+bool switch_kprobes(bool on);
 std::uint64_t address_of(const std::string& symbol);
 bool wait_for(const std::function<bool()>& condition, int milliseconds = 10000);
 short polled(const Session& session, short events, int milliseconds); // what poll() reports

@@ -13,7 +13,7 @@
 namespace trapline::guest {
 
 #if defined(__x86_64__)
-constexpr bool entries_by_ftrace = true;       // by a breakpoint elsewhere
+constexpr bool entries_may_be_by_ftrace = true;
 constexpr bool makes_jumps = true;             // of breakpoints
 constexpr bool ftrace_sees_breakpoints = true; // its ring takes nothing from riscv64's NMIs
 constexpr unsigned ftrace_begin = 0;           // behind where the entry's trap is,
@@ -23,7 +23,7 @@ constexpr std::uint32_t place_word = 16; // of struct pt_regs: the instruction p
 constexpr std::uint32_t pt_regs_end = 21;
 constexpr std::uint64_t kernel_largefile = 0100000;
 #elif defined(__aarch64__)
-constexpr bool entries_by_ftrace = false;
+constexpr bool entries_may_be_by_ftrace = false;
 constexpr bool makes_jumps = false;
 constexpr bool ftrace_sees_breakpoints = true;
 constexpr unsigned ftrace_begin = 4;
@@ -33,7 +33,7 @@ constexpr std::uint32_t place_word = 32;
 constexpr std::uint32_t pt_regs_end = 64; // and less in most kernels
 constexpr std::uint64_t kernel_largefile = 0400000;
 #else
-constexpr bool entries_by_ftrace = false;
+constexpr bool entries_may_be_by_ftrace = false;
 constexpr bool makes_jumps = false;
 constexpr bool ftrace_sees_breakpoints = false;
 constexpr unsigned ftrace_begin = 0;
@@ -58,7 +58,5 @@ inline std::string event_register(unsigned n) {
 inline Technique technique_of(const std::vector<std::byte>& text) {
     return read_trap(0, text).technique;
 }
-
-constexpr Technique entry_technique = entries_by_ftrace ? Technique::call : Technique::breakpoint;
 
 } // namespace trapline::guest

@@ -322,7 +322,7 @@ TEST(Mark, IsSafeFromSessionsThatEndInTheMiddle) {
     witness.drain();
     witness.expect_exact();
     EXPECT_EQ(witness.marks().size(), sent);
-    EXPECT_TRUE(planted().empty());
+    EXPECT_TRUE(none_planted());
 }
 
 } // namespace

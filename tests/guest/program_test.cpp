@@ -462,7 +462,8 @@ TEST(Conditions, FilterExactly) {
         {"write_null if $duration < 1000s && $arg3 == 50", 1, 1},
         {"kprobe:write_null if $arg3 == 1 || $arg3 > 90", 0, 11},
         {"kretprobe:write_null if $retval <= 30", 0, 30},
-        {fmt::format("write_null+{0} if %{1} != 1 && %{1} != 2", behind_entry(), third), 0, 98},
+        {fmt::format("write_null+{0} if %{1} != 1 && %{1} != 2", behind_entry("write_null"), third),
+         0, 98},
     };
     Traced traced;
     std::uint16_t id = 0;
@@ -663,7 +664,7 @@ TEST(Programs, SeeRegistersInsideAFunction) {
     // Past what ftrace patches the registers are as they were.
     ProbeRequest request = entry_of(
         1, "write_null", {reg(0, argument_word(2)), put(0), reg(1, place_word), put(1), accept()});
-    request.offset = behind_entry();
+    request.offset = behind_entry("write_null");
     traced.add(request);
     traced.start();
     NullWriter writer;
@@ -678,7 +679,7 @@ TEST(Programs, SeeRegistersInsideAFunction) {
         const FieldValues values = traced.fields(event);
         EXPECT_EQ(values.entry[0].number, ++number);
         // The instruction pointer: there, or behind the breakpoint.
-        EXPECT_LE(values.entry[1].number - (address_of("write_null") + behind_entry()), 1U);
+        EXPECT_LE(values.entry[1].number - (address_of("write_null") + request.offset), 1U);
         EXPECT_EQ(event.flags & ~TL_NEED_RESCHED, 0);
     }
 }

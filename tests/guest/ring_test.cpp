@@ -15,6 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "entry.h"
 #include "guest.h"
 #include "machine.h"
 #include "shared/order.h"
@@ -102,7 +103,7 @@ TEST(FullRing, WithASlowReaderSaysWhereHowManyAreMissing) {
     traced.start();
     const std::vector<Worker> workers = burst([&] {
         traced.drain(1);
-        usleep(entries_by_ftrace ? 3'000 : 200'000); // breakpoints fill it slowly
+        usleep(entries_by_ftrace() ? 3'000 : 200'000); // breakpoints fill it slowly
     });
     traced.stop();
     traced.drain();
