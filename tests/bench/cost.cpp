@@ -315,8 +315,10 @@ int main() {
                       filtered_cost(TRAPLINE_CALL, "vfs_read", config), rejected_floor, 40);
     }
 
-    report.line("ftrace kprobe event: entry, 3 arguments", ftrace_cost(false));
-    report.line("ftrace kprobe events: entry and return", ftrace_cost(true));
+    if (access("/sys/kernel/tracing/kprobe_events", F_OK) == 0) {
+        report.line("ftrace kprobe event: entry, 3 arguments", ftrace_cost(false));
+        report.line("ftrace kprobe events: entry and return", ftrace_cost(true));
+    }
 
     const bench::RecorderCost recorder = bench::recorder_cost();
     fmt::print(

@@ -70,7 +70,9 @@ never_returns() {
 	trace --begin -d 4 -o events $pipe_read -- sh -c 'echo $$ >pid; exec dd if=fifo bs=1 count=1'
 	expect_status 0
 	expect_is "lines" "$(lines events .)" 1
-	expect_every events " dd-$(cat pid) .*: $pipe_read\\(iocb=$hex, to=$hex\\)\$"
+	local args="iocb=$hex, to=$hex"
+	[ -n "$typed" ] || args="$hex(, $hex){5}"
+	expect_every events " dd-$(cat pid) .*: $pipe_read\\($args\\)\$"
 	expect_is "inside" "$(account $pipe_read inside call)" 1
 	expect_in err "^$pipe_read: 1 call still inside"
 	expect_in err "^ +$pipe_read +dd-$(cat pid) +entered ([1-9][0-9]*\\.[0-9] s|[0-9.]+ ms) ago"

@@ -15,7 +15,7 @@ shown() {
 
 entry_conditions() {
 	shown 30 'vfs_read if $arg3 == 100'
-	expect_every events "$head_re"'vfs_read\('"file=$hex, buf=$hex, count=100, pos=$hex\)$(returns " = 100 $took")\$"
+	expect_every events "$head_re$(vfs_read_of 100)\$"
 	shown 20 'read_zero if $arg3 > 4KiB'
 	shown 50 'read_zero if arg3 == 0x64 || arg3 == 5000'
 	shown 0 'read_zero if $arg3 == 100 && $arg3 == 5000'

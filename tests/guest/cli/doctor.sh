@@ -27,9 +27,9 @@ expect_check() {
 problems() { grep -c '^problem' out; }
 
 healthy() {
-	mount -t securityfs securityfs /sys/kernel/security
+	mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 	doctor
-	umount /sys/kernel/security
+	umount /sys/kernel/security 2>/dev/null
 	expect_status 0
 	expect_is problems "$(problems)" 0
 	expect_check ok 'permissions      ' 'can be opened' ''
@@ -42,10 +42,18 @@ healthy() {
 	expect_check ok 'ABI match        ' '  [0-9]+$' ''
 	expect_check ok 'kprobes          ' 'register_kprobe' ''
 	expect_check ok 'kprobes enabled  ' 'switched on' ''
-	expect_check ok 'lockdown         ' '  none$' ''
+	expect_check ok 'lockdown         ' '  none($|: this kernel has no lockdown$)' ''
 	expect_check ok 'kallsyms         ' '[0-9]{5,} symbols, with addresses' ''
-	expect_check ok 'blacklist        ' '/sys/kernel/debug/kprobes/blacklist' ''
-	expect_check ok 'BTF              ' '/sys/kernel/btf/vmlinux' ''
+	if [ -n "$debugfs" ]; then
+		expect_check ok 'blacklist        ' '/sys/kernel/debug/kprobes/blacklist' ''
+	else
+		expect_check note 'blacklist        ' 'this kernel has no debugfs' ''
+	fi
+	if [ -n "$typed" ]; then
+		expect_check ok 'BTF              ' '/sys/kernel/btf/vmlinux' ''
+	else
+		expect_check note 'BTF              ' 'there is no /sys/kernel/btf/vmlinux' 'boot a kernel with CONFIG_DEBUG_INFO_BTF=y'
+	fi
 	expect_check note 'debug information' 'no source lines' '.*'
 	trace read_zero -- true
 	expect_status 0
@@ -53,6 +61,7 @@ healthy() {
 t "doctor: a guest that can trace has no problem" healthy
 
 no_securityfs() {
+	grep -q securityfs /proc/filesystems || skip "this kernel has no securityfs"
 	doctor
 	expect_status 0
 	expect_check unknown 'lockdown         ' 'securityfs is not mounted' 'sudo mount -t securityfs'
@@ -84,7 +93,11 @@ headers() {
 	printf 'ID=debian\n' >/etc/os-release
 	doctor
 	rm /etc/os-release
-	expect_check note 'headers package  ' 'there is no' "sudo apt install linux-headers-$release"
+	if grep -q 'lists\.debian\.org' /proc/version; then
+		expect_check note 'headers package  ' 'there is no' "sudo apt install linux-headers-$release"
+	else # a kernel that was built by hand
+		expect_check note 'headers package  ' 'there is no' 'make KDIR=[$]HOME/linux '
+	fi
 }
 t "doctor: headers" headers
 
@@ -215,8 +228,13 @@ wrong_vermagic() {
 	expect_check problem 'vermagic         ' 'the kernel refused it: trapline: version magic .*XMP' 'make clean && make KDIR='
 	mv said out
 	mv ended status
-	expect_status 1
-	expect_check problem 'vermagic         ' "XMP .*, the running kernel wants '$release SMP" "$(sed '1!d;s/[$()+.]/[&]/g' hint)"
+	if grep -q '^kernel/' "/lib/modules/$(uname -r)/modules.dep"; then
+		expect_status 1
+		expect_check problem 'vermagic         ' "XMP .*, the running kernel wants '$release SMP" "$(sed '1!d;s/[$()+.]/[&]/g' hint)"
+	else # there is no other module to compare it with
+		expect_status 0
+		expect_check ok 'vermagic         ' "  $release XMP " ''
+	fi
 	cp whole.ko "$ko"
 	doctor
 	modprobe trapline
@@ -274,6 +292,7 @@ other_abi_loaded() {
 t "doctor: a module of another ABI is loaded" other_abi_loaded
 
 switched_off_too() {
+	needs_debugfs
 	echo 0 >/sys/kernel/debug/kprobes/enabled
 	doctor
 	echo 1 >/sys/kernel/debug/kprobes/enabled
@@ -299,6 +318,7 @@ hidden_addresses() {
 t "doctor: kernel.kptr_restrict=2" hidden_addresses
 
 no_debugfs() {
+	needs_debugfs
 	umount /sys/kernel/debug || fail "debugfs is in use"
 	doctor
 	mount -t debugfs debug /sys/kernel/debug
@@ -315,8 +335,13 @@ as_nobody_too() {
 	expect_is problems "$(problems)" 1
 	expect_check problem 'permissions      ' 'only root' 'sudo trapline doctor'
 	expect_check unknown 'ABI match        ' 'Permission denied' 'sudo trapline doctor'
-	expect_check unknown 'kprobes enabled  ' 'Permission denied' 'sudo trapline doctor'
-	expect_check unknown 'blacklist        ' 'Permission denied' 'sudo trapline doctor'
+	if [ -n "$debugfs" ]; then
+		expect_check unknown 'kprobes enabled  ' 'Permission denied' 'sudo trapline doctor'
+		expect_check unknown 'blacklist        ' 'Permission denied' 'sudo trapline doctor'
+	else
+		expect_check ok 'kprobes enabled  ' 'switched on' ''
+		expect_check note 'blacklist        ' 'this kernel has no debugfs' ''
+	fi
 	# A kernel may show addresses to everybody.
 	echo 1 >/proc/sys/kernel/kptr_restrict
 	su nobody -c 'trapline doctor' >out 2>err </dev/null

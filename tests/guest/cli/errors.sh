@@ -27,14 +27,19 @@ t "an offset outside the function" outside
 # After a good one: all or nothing.
 bad_sites() {
 	refused 125 "cannot plant vfs_read\+$inside_next: no instruction starts there" '^  ' vfs_open vfs_read+$inside_next
-	refused 125 "cannot plant kprobe:vfs_read\+$within: .*ftrace" '^  ' vfs_open kprobe:vfs_read+$within
+	[ -z "$within" ] ||
+		refused 125 "cannot plant kprobe:vfs_read\+$within: .*ftrace" '^  ' vfs_open kprobe:vfs_read+$within
 }
 t "an offset inside an instruction, or inside the ftrace site" bad_sites
 
 blacklisted() {
 	local name
 	name=$(blacklisted_function)
-	refused 125 "'$name'.*blacklisted" 'kprobes/blacklist' "$name"
+	if [ -n "$debugfs" ]; then
+		refused 125 "'$name'.*blacklisted" 'kprobes/blacklist' "$name"
+	else # the kernel alone knows
+		refused 125 "cannot plant $name: .*blacklisted" 'choose another function' "$name"
+	fi
 }
 t "a blacklisted function" blacklisted
 

@@ -38,6 +38,7 @@ with_optimisation() { # 0|1 COMMAND...
 }
 
 ftrace_call() {
+	needs_ftrace
 	explained vfs_read
 	expect_in out '^vfs_read: a call, .* of the function vfs_read in the kernel image$'
 	expect_in out "^  at $(site_of vfs_read), vfs_read\\+$entry of 0x"
@@ -55,6 +56,18 @@ ftrace_call() {
 	expect_in out 'The return value is in %rax'
 }
 [ "$machine" != x86_64 ] || t "explain: an ftrace site's nop becomes a call and a nop again" ftrace_call
+
+# Without ftrace an entry is like any other instruction.
+entry_jump() {
+	with_optimisation 1 explained vfs_read
+	expect_in out "^  at $(site_of vfs_read), vfs_read\\+0x0 of 0x"
+	expect_in out '^  trap set +\[cc\][0-9a-f]{2} '
+	expect_in out '^  [0-9]+ ms later +\[e9 '
+	expect_in out '^Technique: an optimised jump \(e9\)'
+	expect_in out "^  (arch_rethook|__kretprobe|kretprobe)_trampoline \\(0xffffffff[0-9a-f]+\\)"
+	expect_in out 'The return value is in %rax'
+}
+[ "$machine" != x86_64 ] || [ -n "$within" ] || t "explain: an entry's breakpoint becomes a jump without ftrace" entry_jump
 
 # Where entries are trapped by breakpoints, and nobody makes jumps of them.
 entry_breakpoint() {
@@ -139,9 +152,9 @@ returns_too() {
 t "explain: a return, a condition" returns_too
 
 module_function() {
-	explained ${call}9pnet:p9_client_open
-	expect_in out 'of the function p9_client_open in the module 9pnet$'
-	expect_in out "^  at $(site_of p9_client_open), p9_client_open\\+$entry"
+	explained "$call$function_module:$module_function"
+	expect_in out "of the function $module_function in the module $function_module\$"
+	expect_in out "^  at $(site_of "$module_function"), $module_function\\+$entry"
 	expect_in out "^  trap set +\\[$trap_bytes"
 }
 t "explain: a function of a module" module_function
@@ -152,7 +165,7 @@ shared_site() {
 	tracing
 	mkdir other
 	(cd other && explain ${call}read_zero && expect_status 0 && expect_in out "^  before +$trap_first" &&
-		expect_in out "^Technique: (none to be seen|a call of ftrace|a breakpoint)" &&
+		expect_in out "^Technique: (none to be seen|a call of ftrace|a breakpoint|an optimised jump)" &&
 		expect_is "the bytes afterwards" "$(row 'lifted, [0-9]+ ms later')" "$(row before)") || exit 1
 	tl-calls 5 >/dev/null
 	kill -INT "$tool"
@@ -192,8 +205,13 @@ not_explained() {
 not_to_be_explained() {
 	local name
 	name=$(blacklisted_function)
-	not_explained 125 "'$name'.*blacklisted" 'kprobes/blacklist' "$name"
-	not_explained 125 "cannot plant vfs_read\\+$within: .*ftrace" '^  ' vfs_read+$within
+	if [ -n "$debugfs" ]; then
+		not_explained 125 "'$name'.*blacklisted" 'kprobes/blacklist' "$name"
+	else
+		not_explained 125 "cannot plant $name: .*blacklisted" '^  ' "$name"
+	fi
+	[ -z "$within" ] ||
+		not_explained 125 "cannot plant vfs_read\\+$within: .*ftrace" '^  ' vfs_read+$within
 	not_explained 125 "no function vfs_raed" 'did you mean .*vfs_read' vfs_raed
 	not_explained 2 "bad probe: .*'!'" '^ +\^$' 'vfs!read'
 	not_explained 2 'at the entry there is no .retval' '^ +\^$' 'kprobe:vfs_read if $retval < 0'
@@ -206,6 +224,7 @@ not_to_be_explained() {
 t "explain: what is refused is named, and a way out" not_to_be_explained
 
 switched_off() {
+	needs_debugfs
 	echo 0 >/sys/kernel/debug/kprobes/enabled
 	explain vfs_read+$inside
 	echo 1 >/sys/kernel/debug/kprobes/enabled

@@ -5,11 +5,13 @@
 name='file->f_path.dentry->d_name.name'
 
 listed() {
-	trace -o events "vfs_read($name, count) if $name == \"zero\"" -- tl-calls 30 --size 100
-	expect_status 0
-	expect_every events "$head_re"'vfs_read\(file->f_path\.dentry->d_name\.name="zero", count=100\)'"$(returns " = 100 $took")\$"
-	expect_is "lines" "$(lines events .)" 30
-	expect_sums
+	if [ -n "$typed" ]; then
+		trace -o events "vfs_read($name, count) if $name == \"zero\"" -- tl-calls 30 --size 100
+		expect_status 0
+		expect_every events "$head_re"'vfs_read\(file->f_path\.dentry->d_name\.name="zero", count=100\)'"$(returns " = 100 $took")\$"
+		expect_is "lines" "$(lines events .)" 30
+		expect_sums
+	fi
 	trace -o events 'read_zero()' 'kprobe:read_zero(iocb)' -- tl-calls 3
 	expect_status 2
 	expect_in err 'there is no (parameter )?iocb'
@@ -25,6 +27,7 @@ listed_results() {
 t "a list of a call, or of a return" listed_results
 
 inode() {
+	needs_types
 	local number
 	echo text >"a file"
 	number=$(stat -c %i "a file")
@@ -53,6 +56,7 @@ builtins() {
 t "what is known of the task, the caller, registers" builtins
 
 user_memory() {
+	needs_types
 	local sin='((struct sockaddr_in *)uservaddr)'
 	ifconfig lo 127.0.0.1 up 2>/dev/null
 	trace -o events "__sys_connect($sin->sin_family, $sin->sin_port:be16, $sin->sin_addr:ip4, uservaddr:hex[8])" -- nc 127.0.0.1 4321
@@ -65,6 +69,12 @@ user_memory() {
 t "a structure in the task's memory, as what it is cast to" user_memory
 
 faults() {
+	if [ -z "$typed" ]; then
+		trace -o events 'read_zero($arg3:str, $arg3)' -- tl-calls 3
+		expect_every events '\(fault\), \$arg3=0x1b39\) = 0x1b39'
+		expect_is "lines" "$(lines events .)" 3
+		return
+	fi
 	trace -o events 'read_zero(((struct file *)0x10)->f_flags, count, (char *)0x20, ((struct file *)$arg3)->f_path.dentry)' -- tl-calls 3
 	expect_status 2
 	trace -o events "read_zero(((struct file *)$zero_count)->f_flags, $zero_count, (char *)$zero_count, ((struct file *)$zero_count)->f_path.dentry->d_sb->s_id)" -- tl-calls 3
@@ -76,6 +86,7 @@ faults() {
 t "what can't be read is shown as that" faults
 
 structures() {
+	needs_types
 	trace -o events "vfs_read(*file, file->f_path)$(returns ' = $retval') if count == 77" -- tl-calls 2 --size 77
 	expect_status 0
 	expect_is "lines" "$(lines events .)" 2
@@ -93,6 +104,7 @@ counted() { # COUNT PROBE: of these readers
 }
 
 conditions() {
+	needs_types
 	counted 20 'vfs_read(count) if count > 4KiB && comm == "tl-calls" && count == 5000'
 	counted 30 "read_zero if $zero_count == 100 && \$comm == \"tl-calls\""
 	counted 0 'read_zero if comm != "tl-calls"'
@@ -116,6 +128,7 @@ conditions_on_results() {
 t "conditions on the return value and expressions" conditions_on_results
 
 reported() {
+	needs_types
 	timeout -s KILL 60 trapline record $entries -o rec "vfs_read($name, count:x, \$comm) if count == 6969" -- tl-calls 3 >out 2>err </dev/null
 	timeout -s KILL 60 trapline report rec >events 2>told
 	expect_every events 'vfs_read\(file->f_path\.dentry->d_name\.name="zero", count=0x1b39, \$comm="tl-calls"\)'"$(returns ' = 6969')"
@@ -131,19 +144,25 @@ t "a recording keeps the expressions for names" reported
 
 mistakes() {
 	entries='' # of calls
-	refused 2 'struct file has no member f_dentry' 'it has f_' 'vfs_read(file->f_dentry)'
-	expect_is "the caret" "$(grep -n '^ *^$' err)" "3:$(printf '%*s' $((4 + 15)) '')^"
-	refused 2 'there is no parameter cuont' 'the parameters are count' 'vfs_read(cuont)'
 	refused 2 "a member's name is expected behind '->'" 'single quotes' 'vfs_read(file->)'
 	refused 2 "a value is expected here" 'single quotes' 'vfs_read(count) = '
 	refused 2 "' ' is not expected here" 'FUNC' 'vfs_read (count)'
-	refused 2 "there is no type fle" 'u32' 'vfs_read(((struct fle *)buf)->f_pos)'
 	refused 125 "there is no function vfs_reda" 'did you mean vfs_read' 'vfs_reda(count)'
 	refused 2 "there is no file to be had" 'no parameters are known' 'trapline:tl_device_mmap(file)'
+	if [ -z "$typed" ]; then
+		refused 2 'there is no count to be had' 'this kernel has no BTF.*: .arg1 is the first' 'vfs_read if count == 1'
+		refused 2 'no types are known' 'this kernel has no BTF' 'vfs_read(((struct file *)$arg1)->f_pos)'
+		return
+	fi
+	refused 2 'struct file has no member f_dentry' 'it has f_' 'vfs_read(file->f_dentry)'
+	expect_is "the caret" "$(grep -n '^ *^$' err)" "3:$(printf '%*s' $((4 + 15)) '')^"
+	refused 2 'there is no parameter cuont' 'the parameters are count' 'vfs_read(cuont)'
+	refused 2 "there is no type fle" 'u32' 'vfs_read(((struct fle *)buf)->f_pos)'
 }
 t "a mistake in a list: a caret shows where, and a way out" mistakes
 
 untyped() {
+	needs_types
 	trace -d 1 -o events 'kprobe:trapline:tl_device_poll($arg1, ((struct file *)$arg1)->f_flags:x, pid)'
 	expect_status 0
 	expect_in err 'no types, arguments are raw, of tl_device_poll$'

@@ -21,7 +21,7 @@ guard_trips_record() {
 	for overwrite in '' --overwrite; do
 		rm -rf rec
 		# shellcheck disable=SC2086 # none or one word
-		timeout -s KILL 120 trapline record $overwrite -o rec read_zero vfs_read 'kprobe:vfs_read if $arg3 == 1' -- \
+		timeout -s KILL 120 trapline record $entries $overwrite -o rec read_zero vfs_read 'kprobe:vfs_read if $arg3 == 1' -- \
 			sh -c "$burst" >out 2>err </dev/null
 		expect_is status $? 125
 		expect_in err '^trapline: the guard has ended it'

@@ -10,9 +10,13 @@ passed=0
 failed=0
 skipped=0
 
+debugfs=yes typed=yes
+[ -e /sys/kernel/debug/kprobes ] || debugfs=''
+[ -e /sys/kernel/btf/vmlinux ] || typed=''
+
 # The kernel's list of kprobes; where there is none, what its instructions differ by since now.
 planted() {
-	if [ -e /sys/kernel/debug/kprobes/list ]; then
+	if [ -n "$debugfs" ]; then
 		cat /sys/kernel/debug/kprobes/list
 	else
 		tl-text "$work/text"
@@ -62,6 +66,9 @@ skip() {
 	echo "$*" >"$work/skipped"
 	exit 1
 }
+needs_types() { [ -n "$typed" ] || skip "without BTF there are no types"; }
+needs_debugfs() { [ -n "$debugfs" ] || skip "this kernel has no debugfs"; }
+needs_ftrace() { [ -n "$within" ] || skip "this kernel has no ftrace"; }
 needs_returns() { [ -z "$entries" ] || skip "this kernel traps no returns of functions that ftrace patches"; }
 
 # Ends the test, showing the files of its last run.
@@ -175,7 +182,8 @@ expect_sums() {
 
 # Offsets in a function that ftrace can trace: of the first instruction behind the entry
 # that ftrace patches, of its second byte, of one of ftrace's, and of these themselves, where an
-# entry is trapped. An entry with ENDBR is 4 bytes longer.
+# entry is trapped. An entry with ENDBR is 4 bytes longer. Where there is no ftrace, no offset is
+# $within its bytes.
 # And the registers of the first, second and third argument and of the result; how an entry is
 # trapped; and its trap's bytes, all and the first. And the first digit of O_LARGEFILE.
 machine=$(uname -m)
@@ -194,7 +202,14 @@ riscv64)
 	inside=0x5 inside_next=0x6 within=0x2 entry=0x0 on_stack='$arg7'
 	arg1=%rdi arg2=%rsi arg3=%rdx result=%rax
 	technique=ftrace trap_bytes='e8 ([0-9a-f]{2}[][ ]){4}' trap_first=e8
-	if ! trapline trace kprobe:vfs_read+5 -- true >/dev/null 2>&1; then
+	if ! grep -q ' kprobe_ftrace_handler$' /proc/kallsyms; then
+		technique='(breakpoint|jump)' trap_bytes='(cc[][ ]|e9 ([0-9a-f]{2}[][ ]){4})' trap_first='(cc|e9)'
+		within='' entry=0x0 inside=1
+		while trapline trace kprobe:vfs_read+$((inside + 1)) -- true >/dev/null 2>&1; do
+			inside=$((inside + 1))
+		done
+		inside_next=$(printf '0x%x' $((inside + 1))) inside=$(printf '0x%x' $inside)
+	elif ! trapline trace kprobe:vfs_read+5 -- true >/dev/null 2>&1; then
 		inside=0x9 inside_next=0xa within=0x6 entry=0x4
 	fi
 	;;
@@ -221,6 +236,16 @@ head_re='^ *[^ ].*-[0-9]+ +\[[0-9]{3}\] [dDb.][N.][hsHzZ.][0-9a-f.] +[0-9]+\.[0-
 hex='0x[0-9a-f]+'
 # The parameters of vfs_read() and read_zero(), which call the last one differently.
 read_args="file=$hex, buf=$hex, count=[0-9]+, [a-z]+=$hex"
+# A number as it is shown, and a call of vfs_read() that asks for and gets so much, or its entry
+# where there are only entries: without types they are words.
+num() { if [ -n "$typed" ]; then echo "$1"; else printf '0x%x' "$1"; fi; }
+vfs_read_of() { # COUNT
+	if [ -n "$typed" ]; then
+		echo "vfs_read\\(file=$hex, buf=$hex, count=$1, pos=$hex\\)$(returns " = $1 $took")"
+	else
+		echo "vfs_read\\($hex, $hex, $(num "$1")(, $hex){3}\\)$(returns " = $(num "$1") $took")"
+	fi
+}
 # What tl-calls reads, as a result of read_zero(). Not every kernel's BTF knows that: then its
 # words are shown as they are. And its parameters in expressions.
 read_size=6969 zero_typed=yes zero_file=file zero_count=count
@@ -229,3 +254,10 @@ if trapline trace kprobe:read_zero -- true 2>&1 | grep -q 'no types, arguments a
 	zero_file='((struct file *)$arg1)' zero_count='$arg3'
 fi
 took='<([0-9]+ ns|[0-9]+\.[0-9] (us|ms|s))>'
+
+# A module's function that can be called, and the module.
+module_function=p9_client_open function_module=9pnet
+if [ ! -e /sys/module/9pnet/initstate ]; then
+	module_function=tlbuggy_read function_module=tlbuggy
+	modprobe tlbuggy
+fi

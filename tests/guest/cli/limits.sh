@@ -6,7 +6,7 @@ limited_trace() {
 	trace --limit 25 'read_zero($arg3)' -- sh -c 'tl-calls 100 --size 100 >&2; exit 7'
 	expect_status 7
 	expect_is lines "$(wc -l <out)" 25
-	expect_every out 'read_zero.*100'
+	expect_every out 'read_zero.*=(100|0x64)\)'
 	expect_is recorded "$(account read_zero recorded)" 25
 	expect_sums
 	expect_in err '^trapline: ended by --limit: 25 events$'
@@ -40,7 +40,7 @@ limited_record() {
 	for overwrite in '' --overwrite; do
 		rm -rf rec
 		# shellcheck disable=SC2086 # none or one word
-		trapline record $overwrite --limit 30 -o rec read_zero -- tl-calls 100 >out 2>err </dev/null
+		trapline record $entries $overwrite --limit 30 -o rec read_zero -- tl-calls 100 >out 2>err </dev/null
 		expect_is status $? 0
 		expect_in err '30 events in rec .*, ended by --limit'
 		expect_is lines "$(trapline report rec 2>/dev/null | wc -l)" 30
@@ -50,7 +50,7 @@ limited_record() {
 t "--limit: of a recording, and of a flight recorder" limited_record
 
 limited_rate() {
-	trapline record --max-rate 50/s -o rec read_zero -- sh -c 'for i in 1 2 3; do tl-calls 400; sleep 0.5; done' >out 2>err </dev/null
+	trapline record $entries --max-rate 50/s -o rec read_zero -- sh -c 'for i in 1 2 3; do tl-calls 400; sleep 0.5; done' >out 2>err </dev/null
 	echo $? >status
 	expect_status 0
 	expect_sums

@@ -93,7 +93,7 @@ pipe_closed() {
 	[ $((end - begin)) -lt 35 ] || fail "it took $((end - begin)) s"
 	expect_is "lines" "$(lines out ': vfs_write\(')" 5
 	expect_status 141
-	expect_is "what it said" "$(cat err)" "trapline: tracing vfs_write; Ctrl-C ends"
+	expect_is "what it said" "$(grep -v 'this kernel has no BTF' err)" "trapline: tracing vfs_write; Ctrl-C ends"
 	planted >planted
 	expect_empty planted
 }

@@ -138,6 +138,7 @@ fifo_nobody_opens() {
 t "a trace into a FIFO that nobody opens can be ended" fifo_nobody_opens
 
 switched_off() {
+	needs_debugfs
 	echo 0 >/proc/sys/kernel/ftrace_enabled
 	trace kprobe:vfs_read+$inside -- touch ran
 	echo 1 >/proc/sys/kernel/ftrace_enabled
@@ -153,6 +154,7 @@ switched_off() {
 t "kprobes that are switched off are told of, not traced silently" switched_off
 
 switched_off_later() {
+	needs_debugfs
 	trace --strict read_zero -- sh -c 'tl-calls 3; echo 0 >/sys/kernel/debug/kprobes/enabled; tl-calls 3'
 	echo 1 >/sys/kernel/debug/kprobes/enabled
 	expect_status 3

@@ -61,17 +61,22 @@ patterns() {
 	expect_sums
 	trace 'tlplaces:tlp_tw?n' -- sh -c "$(call_places)"
 	expect_is events "$(lines out .)" 2
-	trace 'vfs_re[a]d*(count)' -- dd if=/proc/version of=/dev/null
-	expect_status 0
-	expect_in out ': vfs_read\(count=[0-9]+\) = '
-	expect_in err '^trapline: vfs_re\[a\]d\*\(count\): left out are .*vfs_readlink'
+	if [ -n "$typed" ]; then
+		trace 'vfs_re[a]d*(count)' -- dd if=/proc/version of=/dev/null
+		expect_status 0
+		expect_in out ': vfs_read\(count=[0-9]+\)'"$(returns ' = ')"
+		expect_in err '^trapline: vfs_re\[a\]d\*\(count\): left out are .*vfs_readlink'
+	fi
 	trace 'tlp_nothing_*' -- touch ran
 	expect_status 125
 	expect_in err "probe 'tlp_nothing_\*': no function matches"
-	trace 'exc_*' -- touch ran
-	expect_status 125
-	expect_in err 'none of the [0-9]+ functions that match can be probed'
-	expect_in err "^  see why: trapline list --all 'exc_\*'"
+	# The handlers of x86's exceptions are blacklisted, where that is known.
+	if [ "$machine" = x86_64 ] && [ -n "$debugfs" ]; then
+		trace 'exc_*' -- touch ran
+		expect_status 125
+		expect_in err 'none of the [0-9]+ functions that match can be probed'
+		expect_in err "^  see why: trapline list --all 'exc_\*'"
+	fi
 	[ ! -e ran ] || fail "COMMAND ran"
 }
 tp "a pattern: all that match, and what is left out is counted" patterns
@@ -92,6 +97,7 @@ tp "an address is the function there" addresses
 
 # Each offset but the jump label's is an instruction, or is refused for being none.
 jump_labels() {
+	grep -q ' jump_label_lock$' /proc/kallsyms || skip "this kernel has no jump labels"
 	local offset labels=0 start size
 	start=$(awk '$3 == "tlp_switched" { print $1; exit }' /proc/kallsyms)
 	size=$(sort /proc/kallsyms | grep -A1 " tlp_switched" | awk '{ print "0x" $1 }' | tail -n 1)

@@ -6,12 +6,13 @@
 long_path() { printf "/%1999s/%1999s" '' '' | tr ' ' d; }
 
 long_user_texts() {
+	needs_types
 	path=$(long_path)
 	trace 'kprobe:do_sys_openat2(filename:str[4096])' -- cat "$path"
 	expect_status 1
 	expect_in out "filename=\"$path\"\)"
 	trace 'do_sys_openat2(filename:str[4000])' -- cat "$path"
-	expect_in out "filename=\"$path\"\) = -[0-9]+ "
+	expect_in out "filename=\"$path\"\)$(returns ' = -[0-9]+ ')"
 	trace 'do_sys_openat2(filename)' -- cat "$path"
 	expect_in out "filename=\"$(echo "$path" | cut -c1-128)\"\.\.\.\)"
 	trapline record -o rec 'kprobe:do_sys_openat2(filename:str[4096])' -- cat "$path" >out 2>err </dev/null
@@ -37,9 +38,12 @@ kernel_texts() {
 t "texts: one that ends on the last byte before unmapped memory is whole" kernel_texts
 
 too_long() {
-	trace 'do_sys_openat2(filename:str[4096])' -- touch ran
-	expect_status 125
-	expect_in err 'cannot plant .*: a call can keep at most [0-9]+ bytes .*, not 4100: record less, or the entry alone'
+	needs_types
+	if [ -z "$entries" ]; then
+		trace 'do_sys_openat2(filename:str[4096])' -- touch ran
+		expect_status 125
+		expect_in err 'cannot plant .*: a call can keep at most [0-9]+ bytes .*, not 4100: record less, or the entry alone'
+	fi
 	trace 'kprobe:do_sys_openat2(filename:str[4097])' -- touch ran
 	expect_status 2
 	expect_in err '1 to 4096 bytes can be recorded'

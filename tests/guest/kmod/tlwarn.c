@@ -43,7 +43,10 @@ static struct console tlwarn_console = {
 	.index = -1,
 };
 
-/* Who prints gets no further than to the next watchdog that is held off, till the panic stops it. */
+/*
+ * Who prints gets no further than to the next watchdog that is held off, or where there is none
+ * to the next line, till the panic stops it.
+ */
 static int tlwarn_touched(struct kprobe *kp, struct pt_regs *regs)
 {
 	while (READ_ONCE(tlwarn_seen) && raw_smp_processor_id() == tlwarn_cpu)
@@ -77,6 +80,10 @@ static int tlwarn_panic_elsewhere(void)
 	if (cpu >= nr_cpu_ids)
 		return -ENODEV;
 	error = register_kprobe(&tlwarn_touch);
+	if (error == -ENOENT) {
+		tlwarn_touch.symbol_name = "vprintk_emit";
+		error = register_kprobe(&tlwarn_touch);
+	}
 	if (error)
 		return error;
 	task = kthread_create(tlwarn_wait, NULL, "tlwarn");
