@@ -70,8 +70,8 @@ t "a structure in the task's memory, as what it is cast to" user_memory
 
 faults() {
 	if [ -z "$typed" ]; then
-		trace -o events 'read_zero($arg3:str, $arg3)' -- tl-calls 3
-		expect_every events '\(fault\), \$arg3=0x1b39\) = 0x1b39'
+		trace -o events 'read_zero($arg3:str, $arg3:x)' -- tl-calls 3
+		expect_every events '\(fault\), .*=0x1b39\) = 0x1b39'
 		expect_is "lines" "$(lines events .)" 3
 		return
 	fi
