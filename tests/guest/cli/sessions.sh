@@ -37,7 +37,7 @@ one_session() {
 	[ "$(cat status)" = 0 ] || fail "trace: status $(cat status)"
 	expect_in shown '^[1-9][0-9]* +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +stream +1M +2 +[0-9]+ +0 +-$'
 	expect_is "opener and holder" "$(awk 'NR == 2 { print $2 == $4 }' shown)" 1
-	expect_in shown "^[0-9]+ +read_zero +(call|entry) +$technique +500 +500 +0 +0 +0 +0\$"
+	expect_in shown "^[0-9]+ +read_zero +(call|entry) +$technique +500 +500 +0 +0 +(0|-) +0\$"
 	expect_in shown "^[0-9]+ +vfs_read\\+$inside +entry +(breakpoint|jump) "
 	expect_is "lines" "$(wc -l <shown)" 6
 	show_status
@@ -62,7 +62,7 @@ two_sessions() {
 	ended
 	expect_in shown '^[0-9]+ +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +stream +64K +1 +[0-9]+ +[0-9]+ +-$'
 	expect_in shown '^[0-9]+ +trapline-[0-9]+ +0 +trapline-[0-9]+ +started +flight recorder +128K +1 +0 +0 +not known$'
-	expect_in shown "^[0-9]+ +write_null +(call|entry) +$technique +0 +0 +0 +0 +0 +0\$"
+	expect_in shown "^[0-9]+ +write_null +(call|entry) +$technique +0 +0 +0 +0 +(0|-) +0\$"
 	# shellcheck disable=SC2046 # one word each
 	set -- $(awk '$2 == "read_zero" { print $5, $6, $7, $8, $10 }' shown)
 	expect_is hits "$1" 20000
