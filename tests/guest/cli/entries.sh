@@ -1,8 +1,9 @@
 # shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0
-# Where returns can't be trapped: entries are, and what can't be done is said.
+# Where returns can't be trapped: what can't be done is said, and what entries have there.
 
 refusal_of_returns() {
+	entries=''
 	local probe
 	for probe in vfs_read kretprobe:vfs_read; do
 		trace "$probe" -- touch ran
@@ -12,15 +13,6 @@ refusal_of_returns() {
 	done
 }
 t "a call or a return is refused, and the entry offered" refusal_of_returns
-
-entries() {
-	trace -o events kprobe:read_zero -- tl-calls 30
-	expect_status 0
-	expect_is "lines" "$(lines events ' tl-calls-')" 30
-	expect_every events "$head_re""read_zero\\(.*=$hex, .*=$hex, count=[0-9]+, .*=$hex\\)\$"
-	expect_sums
-}
-t "an entry has its arguments" entries
 
 conditions() {
 	# All of these reads are of 6969 bytes.
@@ -42,13 +34,6 @@ inside_ftrace() {
 }
 t "what ftrace patches is never trapped, and the first place behind it is named" inside_ftrace
 
-children() {
-	trace -o events kprobe:read_zero -- sh -c 'tl-calls 10; tl-calls 10'
-	expect_status 0
-	expect_is "lines" "$(lines events ' tl-calls-')" 20
-}
-t "COMMAND's descendants are followed" children
-
 recordings() {
 	trapline record -o rec kprobe:read_zero -- tl-calls 40 >out 2>err || fail "status $?"
 	trapline report rec >events 2>told || fail "status $?"
@@ -68,9 +53,3 @@ explained_entry() {
 	expect_not_in out 'return value'
 }
 t "explain: an entry behind ftrace's site" explained_entry
-
-machine_is_well() {
-	trapline doctor >out 2>err || fail "status $?"
-	expect_not_in out '^problem'
-}
-t "doctor: nothing is wrong" machine_is_well
