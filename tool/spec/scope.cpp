@@ -483,7 +483,7 @@ CType Scope::find_type(const TypeName& name) const {
         name.tag == TypeName::Tag::none && known_.types->find(TypeKind::structure, name.name, near);
     fail(name.position, fmt::format("there is no type {}", name.name),
          structure ? fmt::format("did you mean struct {}?", name.name)
-                   : "types are those of the kernel's BTF: struct file, u32, size_t");
+                   : "types are the kernel's: struct file, u32, size_t");
 }
 
 Value Scope::cast_value(const Expression& expression) const {
