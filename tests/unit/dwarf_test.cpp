@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "recording_fixture.h"
+#include "spec/compile.h"
 #include "types/btf_files.h"
 #include "types/declaration.h"
 #include "types/dwarf_files.h"
@@ -220,6 +221,42 @@ TEST(DwarfFiles, WhatIsDeclaredIsFoundElsewhere) {
 }
 
 #ifdef TYPES_BTF
+// A PROBE's fields and programs.
+std::string compiled(const Types& types, const ProbeSpec& spec) {
+    TypedFields fields;
+    const KnownTypes known{&types, types.function(spec.function), {}};
+    const CompiledProbe probe = compile_probe(spec, 1, 1'000'000'000, known, fields);
+    std::string out;
+    for (const auto* list : {&probe.layout.entry_fields, &probe.layout.return_fields})
+        for (const Field& field : *list) {
+            out += field.name + ':' + std::to_string(static_cast<int>(field.form)) + ':' +
+                   std::to_string(field.size) + ' ';
+            if (field.enumeration)
+                for (const EnumValue& value : field.enumeration->values)
+                    out += value.name + '=' + std::to_string(value.value) + ' ';
+        }
+    for (const auto* insns : {&probe.entry, &probe.ret})
+        out.append(reinterpret_cast<const char*>(insns->data()), insns->size() * sizeof(tl_insn));
+    return out;
+}
+
+TEST(DwarfFiles, TheSameProbesAsOfBtf) {
+    std::string why;
+    const auto dwarf = open_types({.btf = {}, .vmlinux = {object}}, "");
+    const auto btf = open_types({.btf = {TYPES_BTF}, .vmlinux = {}}, "");
+    // Without enums: gcc's BTF doesn't tell their signs.
+    for (const char* text :
+         {"twice", "format", "follow", "main", "kretprobe:read_it",
+          "read_it(outer->at, outer->low, outer->high, outer->name, outer->small, outer->flag)",
+          "read_it(((struct point *)$arg1)->y, (u32)$arg3, *name) if outer->high < 3",
+          "read_it(name) = $retval if $retval < 0 && count > 3"}) {
+        const ProbeSpec spec = parse_probe(text);
+        const std::string of_dwarf = compiled(*dwarf->types_of("", why), spec);
+        EXPECT_GT(of_dwarf.size(), sizeof(tl_insn)) << text;
+        EXPECT_EQ(compiled(*btf->types_of("", why), spec), of_dwarf) << text;
+    }
+}
+
 // What one.c says, by the compiler's BTF and by its DWARF.
 TEST(DwarfFiles, TheSameAsBtf) {
     std::string why;
