@@ -188,7 +188,7 @@ TEST(CodecParse, AnotherAbiIsRefusedWithTheWayOut) {
         check_abi(parse_abi(exact(info_answer(TRAPLINE_ABI + 1).get()).header()));
         FAIL() << "another ABI was accepted";
     } catch (const Error& error) {
-        EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 4, the loaded module ABI 5");
+        EXPECT_EQ(std::string(error.what()), "this tool speaks ABI 5, the loaded module ABI 6");
         EXPECT_EQ(error.hint(), "reload the module: sudo rmmod trapline && sudo modprobe trapline; "
                                 "where that doesn't help: trapline doctor");
     }
@@ -272,9 +272,9 @@ TEST(CodecParse, ProbeWithWrongCountersPendingKindOrTechnique) {
     EXPECT_EQ(with(all, sizeof(trapline_pending), TRAPLINE_CALL), "no error");
     EXPECT_EQ(with(all, 0, TRAPLINE_CALL), "no error");
     EXPECT_EQ(with(all - 8, 0, TRAPLINE_CALL),
-              "the module's answer has a COUNTERS of 88 bytes instead of 96");
+              "the module's answer has a COUNTERS of 96 bytes instead of 104");
     EXPECT_EQ(with(all + 8, 0, TRAPLINE_CALL),
-              "the module's answer has a COUNTERS of 104 bytes instead of 96");
+              "the module's answer has a COUNTERS of 112 bytes instead of 104");
     EXPECT_EQ(with(all, sizeof(trapline_pending) - 4, TRAPLINE_CALL),
               "the module's answer has a PENDING_CALLS of 28 bytes, not a multiple of 32");
     EXPECT_EQ(with(all, 0, TRAPLINE_KINDS),

@@ -392,7 +392,7 @@ TEST(CtfMetadata, BabeltraceDecodesStacks) {
     const TempDir dir;
     ring.save(dir.path() / "cpu0");
     std::ofstream(dir.path() / "metadata") << metadata({traced}, tsc);
-    const std::string out = output_of("babeltrace2 --no-delta --fields=none '" +
+    const std::string out = output_of("babeltrace2 --clock-cycles --no-delta '" +
                                       dir.path().string() + "' 2>&1 | grep -o 'n = .*'");
     EXPECT_EQ(out, "n = 0x1, stack = { status = ( \"whole\" : container = 0 ), length = 1, "
                    "frames = [ [0] = 0xFFFFFFFF81000010 ] } }\n"

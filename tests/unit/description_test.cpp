@@ -33,12 +33,12 @@ TraceDescription full_description() {
     const auto error = std::make_shared<const Enumeration>(
         Enumeration{"", true, {{"BAD", -std::uint64_t{1}}, {"GOOD", 0}}});
     every.named = true;
-    every.return_fields.push_back({"stack", FieldType::stack});
     every.return_fields.push_back({"fd", FieldType::raw, 4, NumberForm::signed_});
     every.return_fields.push_back({"file", FieldType::raw, 8, NumberForm::pointer});
     every.return_fields.push_back({"mode", FieldType::raw, 8, NumberForm::enumeration, mode});
     every.return_fields.push_back({"error", FieldType::raw, 2, NumberForm::enumeration, error});
     every.return_fields.push_back({"again", FieldType::raw, 8, NumberForm::enumeration, mode});
+    every.return_fields.push_back({"stack", FieldType::stack});
     EventLayout ret = layout(TL_ID_MAX, TRAPLINE_RETURN, 0);
     ret.return_fields.push_back({"return", FieldType::raw, 8});
     out.layouts = {every, layout(7, TRAPLINE_ENTRY, 1), ret};
@@ -279,7 +279,7 @@ TEST(Description, EveryFieldIsChecked) {
         {"/enums/0/values/1/name", "", "enums[0].values[1].name is empty"},
         {"/enums/0/values/1/value", 1.5, "enums[0].values[1].value is no whole number"},
         {"/events/0/entry/3/type", "float",
-         "events[0].entry[3].type is none of number, string, bytes, faults"},
+         "events[0].entry[3].type is none of number, string, bytes, faults, stack"},
         {"/events/1/entry", std::vector<std::string>(1001, "a"),
          "events[1] has fields of 8008 bytes, and 8000 are the most"},
         {"/events/1/entry", std::vector<std::string>(2001, "a"),
@@ -366,8 +366,9 @@ TEST(Description, WhatIsMissingIsNamed) {
                         "events[0].return[4].form\n"
                         "events[0].return[5].form\n"
                         "events[0].named\n"
-                        "totals.probes[0].counters.limited\n"
-                        "totals\n");
+                        "symbols[1].size\n"
+                        "totals\n"
+                        "totals.probes[0].counters.limited\n");
 }
 
 TEST(Description, WhatIsUnknownIsPassedOver) {
