@@ -42,6 +42,7 @@ double measure(const std::function<void()>& between = [] {}) {
     const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
     char byte = 0;
     double best = HUGE_VAL;
+    sleep(1); // the kernel makes jumps of breakpoints when no task is in their way
     for (int repetition = -1; repetition < repetitions; repetition++) {
         const double begun = cpu_ns();
         for (long turn = 0; turn < turns; turn++)
