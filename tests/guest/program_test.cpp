@@ -491,10 +491,9 @@ TEST(Conditions, FilterExactly) {
 }
 
 // What has the return address at an entry.
+constexpr bool caller_on_stack = caller_register.word == stack_register.word;
 std::string caller_at_entry() {
-    if (caller_register.word == stack_register.word)
-        return "$stack0";
-    return "%" + std::string(caller_register.name);
+    return caller_on_stack ? "$stack0" : "%" + std::string(caller_register.name);
 }
 
 // What lists record of the task is what the record's own head has; what conditions say of it holds.
@@ -522,7 +521,7 @@ TEST(Programs, KnowTheTask) {
     EXPECT_EQ(traced.counters(4).filtered, 10U);
     for (const Event& event : traced.events(2)) {
         const FieldValues values = traced.fields(event);
-        ASSERT_EQ(values.entry.size(), 8U);
+        ASSERT_EQ(values.entry.size(), caller_on_stack ? 8U : 7U);
         EXPECT_EQ(values.entry[0].number, event.tgid);
         EXPECT_EQ(values.entry[1].number, event.tid);
         EXPECT_EQ(values.entry[2].number, getuid());
@@ -531,7 +530,9 @@ TEST(Programs, KnowTheTask) {
         EXPECT_EQ(values.entry[4].state, State::whole);
         EXPECT_EQ(values.entry[5].number, values.entry[6].number);
         EXPECT_GE(values.entry[5].number, std::uint64_t{1} << 63) << "in the kernel";
-        EXPECT_EQ(values.entry[7].number, 0U);
+        if (caller_on_stack) {
+            EXPECT_EQ(values.entry[7].number, 0U) << "the stack could be read";
+        }
     }
 }
 
