@@ -97,9 +97,9 @@ dwarf_types() {
 	trace --vmlinux "$module_file" -o events trapline:tl_device_open -- trapline mark here
 	[ "$reads_dwarf" ] || { expect_status 125 && expect_in err 'made without libdw' && return; }
 	expect_status 0
-	expect_every events "$head_re"'trapline:tl_device_open\(inode='"$hex, file=$hex"'\) = 0 '"$took"'$'
+	expect_in events "$head_re"'trapline:tl_device_open\(inode='"$hex, file=$hex"'\) = 0 '"$took"'$'
 	trace --vmlinux "$module_file" -o events 'trapline:tl_device_open(file->f_mode, (u32)$arg1)' -- trapline mark here
-	expect_every events 'tl_device_open\(file->f_mode='"$hex"', \(u32\)\$arg1=[0-9]+\) = 0 '
+	expect_in events 'tl_device_open\(file->f_mode='"$hex"', \(u32\)\$arg1=[0-9]+\) = 0 '
 	trapline list --args --vmlinux "$module_file" trapline:tl_device_open >out 2>err || fail "status $?"
 	expect_in out '^int tl_device_open\(struct inode \*inode, struct file \*file\)	trapline	0x'
 }
@@ -110,7 +110,7 @@ source_places() {
 	trace --vmlinux "$module_file" -o events tl_device_open@device.c trapline:tl_device_release:2 -- trapline mark here
 	expect_status 0
 	expect_in events ': tl_device_open@device.c\(inode='"$hex"', file='
-	expect_in events ': trapline:tl_device_release:2\('
+	expect_in events ': trapline:tl_device_release:2: '
 	trace tl_device_release:2 -- true
 	expect_status 125
 	expect_in err "^trapline: probe 'tl_device_release:2': files and lines of the source are known from DWARF alone$"
@@ -148,7 +148,7 @@ compiled_probes() {
 	expect_status 0
 	expect_in events ': trapline:tl_device_open\(file->f_mode='"$hex"'\) = 0 '
 	expect_in events ': tl_device_open@device.c\(inode='"$hex"', file='"$hex"'\) = 0 '
-	expect_in events ': trapline:tl_device_release:2\('
+	expect_in events ': trapline:tl_device_release:2: '
 }
 t "compiled probes" compiled_probes
 
