@@ -29,11 +29,12 @@ public:
         : size_(count * 4096),
           start_(static_cast<char*>(mmap(nullptr, size_ + 4096, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
-        munmap(start_ + size_, 4096);
+        // Still there, so that nothing else takes its place.
+        mprotect(start_ + size_, 4096, PROT_NONE);
     }
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
-    ~Pages() { munmap(start_, size_); }
+    ~Pages() { munmap(start_, size_ + 4096); }
 
     void fill(char c, bool nul_last) {
         std::memset(start_, c, size_);

@@ -691,7 +691,7 @@ TEST_F(ProbeRefusalTest, MalformedPrograms) {
     wrong.entry_program = {accept()};
     expect_verdict(wrong, EINVAL, "no entry program");
     // Together they may be too large.
-    const Program half = {imm(0, 1), str_kernel(0, 3990), accept()};
+    const Program half = {imm(0, 1), str_kernel(0, 3994), accept()};
     expect_verdict(call_of(1, "write_null", half, half), E2BIG, "8000 bytes");
     // What a call keeps until its return.
     const Program whole = {imm(0, 1), str_kernel(0, 4096), accept()};

@@ -118,7 +118,7 @@ TEST(ConsoleLog, NonsenseWithItsSum) {
                              "0badcaf.1 0 S 1/1 AAAA",   "0badcafe.1 4294967296 S 1/1 AAAA",
                              "0badcafe.1 -1 S 1/1 AAAA", "0badcafe.1 0 SS 1/1 AAAA",
                              "0badcafe.1 0  1/1 AAAA",   "0badcafe.1 0 S 0/1 AAAA",
-                             "0badcafe.1 0 S 2/1 AAAA",  "0badcafe.1 0 S 1/10 AAAA",
+                             "0badcafe.1 0 S 2/1 AAAA",  "0badcafe.1 0 S 1/18 AAAA",
                              "0badcafe.1 0 S 1/1 AAA",   "0badcafe.1 0 S 1/1 A=AA",
                              "0badcafe.1 0 S 1/1 A===",  "0badcafe.1 0 S 1/1 AA*A",
                              "0badcafe.1 0 S 1/1 ",      "0badcafe.1 0 S 1 AAAA",

@@ -466,7 +466,7 @@ TEST(Decoder, ReservedIdsAndTooManyFieldsAreRefused) {
     EXPECT_THROW(RecordDecoder(0, zero), Error);
     const std::vector<EventLayout> extended = {layout(TL_ID_EXTENDED, TRAPLINE_ENTRY, 0)};
     EXPECT_THROW(RecordDecoder(0, extended), Error);
-    const std::vector<EventLayout> wide = {layout(1, TRAPLINE_ENTRY, 501)};
+    const std::vector<EventLayout> wide = {layout(1, TRAPLINE_ENTRY, 1001)};
     EXPECT_THROW(RecordDecoder(0, wide), Error);
 }
 

@@ -138,7 +138,8 @@ private:
 
     void plant(const Kallsyms& kallsyms) {
         const Blacklist blacklist;
-        const Selection selection = select_probes(found_.spec, kallsyms, blacklist, Names::one, &types_);
+        const Selection selection =
+            select_probes(found_.spec, kallsyms, blacklist, Names::one, &types_);
         if (selection.probes.size() > 1)
             throw UsageError(
                 fmt::format("'{}' matches {} functions, and one is explained at a "

@@ -410,11 +410,12 @@ std::optional<NumberedFunction> Kallsyms::numbered_function_at(std::uint64_t add
     std::optional<NumberedFunction> found;
     if (!symbol)
         return found;
-    for_each_function({}, [&](std::string_view name) { return name == symbol->name; },
-                      [&](const NumberedFunction& function) {
-                          if (function.symbol.address == symbol->address)
-                              found = function;
-                      });
+    for_each_function(
+        {}, [&](std::string_view name) { return name == symbol->name; },
+        [&](const NumberedFunction& function) {
+            if (function.symbol.address == symbol->address)
+                found = function;
+        });
     return found;
 }
 

@@ -11,7 +11,7 @@ guard_trips() {
 	expect_in err '^  .*--no-guard'
 	expect_in err 'goes on, untraced'
 	expect_not_in err 'its trap was gone'
-	killall timeout
+	killall tl-calls
 	no_probes || exit 1
 	[ -s out ] || fail "nothing was shown"
 }
@@ -28,7 +28,7 @@ guard_trips_record() {
 		expect_in rec/metadata '"ended_by": ?"the guard"'
 		trapline report rec >report 2>/dev/null
 		[ -s report ] || fail "the recording is empty"
-		killall timeout
+		killall tl-calls
 	done
 }
 t "guard: a recording is kept, up to there" guard_trips_record

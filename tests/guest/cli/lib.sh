@@ -137,6 +137,10 @@ until_true() {
 
 tracing() { until_true grep -q 'Ctrl-C ends' err; }
 
+# For COMMAND: it says that it got there, and goes on when it may.
+# shellcheck disable=SC2034
+wait_for_go='touch ready; until [ -e go ]; do sleep 0.05; done'
+
 ended() { # waits for $tool
 	wait "$tool"
 	echo $? >status

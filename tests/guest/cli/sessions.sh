@@ -24,9 +24,6 @@ no_session() {
 }
 t "status: no session; no module, and it isn't loaded for it" no_session
 
-# COMMAND says that it is done with its calls, and waits.
-wait_for_go='touch ready; until [ -e go ]; do sleep 0.05; done'
-
 one_session() {
 	rm -f ready go
 	trace_background read_zero vfs_read+$inside -- sh -c "tl-calls 500; $wait_for_go"

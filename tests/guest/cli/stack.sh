@@ -18,7 +18,7 @@ entered='	(entry_SYSCALL_64_after_hwframe|el0t_64_sync)\+0x[0-9a-f]+ $'
 
 # The stacks in FILE, each a line.
 stacks() {
-	awk '/^\t/ { stack = stack $0 " "; next } { if (NR > 1) print stack; stack = "" } END { print stack }' "$1"
+	awk '/^[0-9]+$/ { next } /^\t/ { stack = stack $0 " "; next } { if (seen++) print stack; stack = "" } END { print stack }' "$1"
 }
 
 # The events of NAME in FILE, with their stacks.

@@ -8,13 +8,13 @@
 #include <linux/module.h>
 
 /* What follows each call keeps it from becoming a jump. */
-static noinline long tlstack_last(long times)
+static noinline __noclone long tlstack_last(long times)
 {
 	barrier();
 	return times;
 }
 
-static noinline long tlstack_again(long times)
+static noinline __noclone long tlstack_again(long times)
 {
 	long sum = times ? tlstack_again(times - 1) : tlstack_last(times);
 
