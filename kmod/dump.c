@@ -228,7 +228,7 @@ static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool 
 {
 	struct nlattr *nest = nla_nest_start(skb, TRAPLINE_A_SESSION);
 	u64 recorded, lost;
-	bool configured = READ_ONCE(session->rings);
+	bool configured = smp_load_acquire(&session->rings);	/* last, in CONFIGURE */
 	u64 size = configured ? session->geometry.size : 0;
 	u64 silenced = READ_ONCE(session->silenced);
 	u32 ended = READ_ONCE(session->ended);
@@ -247,7 +247,7 @@ static int tl_put_session(struct sk_buff *skb, struct tl_session *session, bool 
 	    (own && nla_put_flag(skb, TRAPLINE_S_OWN)) ||
 	    nla_put_u32(skb, TRAPLINE_S_NUMBER, session->number) ||
 	    (ended && nla_put_u32(skb, TRAPLINE_S_ENDED, ended)) ||
-	    (session->load.most &&
+	    (configured && session->load.most &&
 	     nla_put_u64_64bit(skb, TRAPLINE_S_SPENT, tl_load_spent_ns(session),
 			       TRAPLINE_S_PAD)) ||
 	    (ended == TRAPLINE_ENDED_GUARD &&

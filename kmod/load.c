@@ -5,6 +5,7 @@
 #include <linux/preempt.h>
 #include "handler.h"
 #include "load.h"
+#include "machine.h"
 #include "session.h"
 
 #define TL_LOAD_CALLS	64	/* in a row, when floors are measured ... */
@@ -121,9 +122,13 @@ static void tl_load_measure(bool tsc)
 	mutex_unlock(&tl_floors_lock);
 }
 
+/*
+ * In its handler. Whether a breakpoint has become a jump, only the kernel's own probe of the place
+ * knows, but a jump is no NMI.
+ */
 u64 tl_load_entry_floor(const struct kprobe *kp)
 {
-	bool fast = kp->flags & (KPROBE_FLAG_FTRACE | KPROBE_FLAG_OPTIMIZED);
+	bool fast = kp->flags & KPROBE_FLAG_FTRACE || (TL_TRAP_IS_NMI && !in_nmi());
 
 	return fast ? tl_floors.fast : tl_floors.breakpoint;
 }
@@ -185,7 +190,7 @@ static enum hrtimer_restart tl_load_look(struct hrtimer *timer)
 	}
 	load->percent = most;
 	tl_end(session, TRAPLINE_ENDED_GUARD);
-	schedule_work(&load->lift);
+	queue_work(system_unbound_wq, &load->lift);
 	return HRTIMER_NORESTART;
 }
 
@@ -193,16 +198,21 @@ static enum hrtimer_restart tl_load_look(struct hrtimer *timer)
 static void tl_load_lift(struct work_struct *work)
 {
 	struct tl_session *session = container_of(work, struct tl_session, load.lift);
+	bool done;
 
-	mutex_lock(&session->lock);
-	if (READ_ONCE(session->ended) == TRAPLINE_ENDED_GUARD)
-		tl_session_lift(session, NULL, KTIME_MAX);
-	mutex_unlock(&session->lock);
+	do {
+		mutex_lock(&session->lock);
+		done = READ_ONCE(session->ended) != TRAPLINE_ENDED_GUARD ||
+		       tl_session_lift(session, NULL, ktime_add_ms(ktime_get(), 50));
+		mutex_unlock(&session->lock);
+		cond_resched();
+	} while (!done);
 }
 
 void tl_load_init(struct tl_session *session)
 {
-	tl_hrtimer_setup(&session->load.timer, tl_load_look);
+	/* No thread's, on a real-time kernel: what it guards against may keep threads waiting. */
+	tl_hrtimer_setup(&session->load.timer, tl_load_look, HRTIMER_MODE_REL_HARD);
 	INIT_WORK(&session->load.lift, tl_load_lift);
 }
 
@@ -239,7 +249,8 @@ void tl_load_begin(struct tl_session *session, u64 now)
 		}
 	}
 	load->percent = 0;
-	hrtimer_start(&load->timer, ns_to_ktime(NSEC_PER_SEC / TL_LOAD_LOOKS), HRTIMER_MODE_REL);
+	hrtimer_start(&load->timer, ns_to_ktime(NSEC_PER_SEC / TL_LOAD_LOOKS),
+		      HRTIMER_MODE_REL_HARD);
 }
 
 void tl_load_end(struct tl_session *session)

@@ -112,7 +112,7 @@ struct tl_session *tl_session_create(void)
 	mutex_init(&session->lock);
 	xa_init(&session->probes);
 	init_waitqueue_head(&session->readers);
-	tl_hrtimer_setup(&session->wake, tl_session_wake);
+	tl_hrtimer_setup(&session->wake, tl_session_wake, HRTIMER_MODE_REL);
 	tl_load_init(session);
 	session->tsc = tl_clock_tsc_trusted();
 	session->id = get_random_u64() | 1;

@@ -76,13 +76,18 @@ static u32 tl_stack_unwind(struct pt_regs *regs, u8 *to, u32 most, u32 *status)
 }
 NOKPROBE_SYMBOL(tl_stack_unwind);
 
-/* Whom the function that @regs are of returns to, as the unwinder knows; 0: it doesn't. */
+/*
+ * Whom the function that @regs are of returns to, as the unwinder knows; 0: it doesn't, or that is
+ * not what lies on top of the stack, as in a function's cold part.
+ */
 static unsigned long tl_stack_caller(struct pt_regs *regs)
 {
 	struct unwind_state state;
 
 	unwind_start(&state, current, regs, NULL);
-	return unwind_done(&state) ? 0 : unwind_get_return_address(&state);
+	if (unwind_done(&state) || state.sp != regs->sp + sizeof(long))
+		return 0;
+	return unwind_get_return_address(&state);
 }
 NOKPROBE_SYMBOL(tl_stack_caller);
 

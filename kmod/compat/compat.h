@@ -33,12 +33,13 @@ static inline void tl_vm_flags(struct vm_area_struct *vma, unsigned long set, un
 #endif
 
 static inline void tl_hrtimer_setup(struct hrtimer *timer,
-				    enum hrtimer_restart (*function)(struct hrtimer *))
+				    enum hrtimer_restart (*function)(struct hrtimer *),
+				    enum hrtimer_mode mode)
 {
 #ifdef TL_HAVE_HRTIMER_SETUP
-	hrtimer_setup(timer, function, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, mode);
 #else
-	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = function;
 #endif
 }

@@ -152,8 +152,7 @@ TEST_F(ProbePlanning, ClonesOfAFunctionThatIsNotThereAreTraced) {
     EXPECT_EQ(made_plan.requests[1].symbol, "clone.part.1");
     ASSERT_EQ(made_plan.notes.size(), 2U);
     EXPECT_EQ(made_plan.notes[0], "clone if $arg1 > 3: the compiler made clone.isra.0, "
-                                  "clone.part.1 of it, which is traced: its parameters may be "
-                                  "others");
+                                  "clone.part.1 of it, traced instead: parameters may be others");
 }
 
 TEST_F(ProbePlanning, ClonesBesideAFunctionAreTracedToo) {
@@ -171,7 +170,7 @@ TEST_F(ProbePlanning, AClonesParametersAreNotKnownByName) {
     const ProbePlan made_plan = plan({"based(fd)"});
     EXPECT_EQ(names_of(made_plan), Notes{"based"});
     EXPECT_EQ(made_plan.notes.back(),
-              "based(fd): left out are based.constprop.0, which have not what is asked for");
+              "based(fd): left out, for want of what is asked for: based.constprop.0");
     EXPECT_THROW(plan({"clone(fd)"}), Error) << "there is nothing else";
 }
 
@@ -233,7 +232,7 @@ TEST_F(ProbePlanning, OfAPatternTheKernelMayRefuseSome) {
     const ProbePlan made_plan = plan({"kernel:tw*", "assembler"});
     Notes notes;
     EXPECT_EQ(refused(made_plan, {EINVAL, 0, 0}, &notes), "");
-    EXPECT_EQ(notes, Notes{"kernel:tw*: left out are 1 of 2 functions: twice#1 (why)"});
+    EXPECT_EQ(notes, Notes{"kernel:tw*: left out, 1 of 2 probes: twice#1 (why)"});
     EXPECT_EQ(refused(made_plan, {EINVAL, EILSEQ, 0}, nullptr),
               "cannot plant kernel:tw*: twice#1, twice#2 (why)");
     EXPECT_EQ(refused(made_plan, {0, 0, EINVAL}, nullptr), "cannot plant assembler: why");
@@ -244,7 +243,7 @@ TEST_F(ProbePlanning, OfAPatternTheKernelMayRefuseSome) {
 TEST_F(ProbePlanning, WithoutItsClonesAFunctionIsTracedAllTheSame) {
     Notes notes;
     EXPECT_EQ(refused(plan({"based"}), {0, EINVAL}, &notes), "");
-    EXPECT_EQ(notes, Notes{"based: left out are 1 of 1 functions: based.constprop.0 (why)"});
+    EXPECT_EQ(notes, Notes{"based: left out, 1 of 1 probes: based.constprop.0 (why)"});
 }
 
 } // namespace

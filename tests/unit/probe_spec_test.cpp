@@ -122,6 +122,7 @@ TEST(ProbeSpec, CaretsOnNames) {
     EXPECT_EQ(refusal("vfs-read"), "'-' is not expected here @ 3");
     EXPECT_EQ(refusal("vfs_read ()"), "' ' is not expected here @ 8");
     EXPECT_EQ(refusal("f g"), "' ' is not expected here @ 1");
+    EXPECT_EQ(refusal("@set"), "compiled probes are no probe @ 0");
     EXPECT_EQ(refusal(" f"), "a function's name is expected here @ 0");
     EXPECT_EQ(refusal("9f"), "a function's name doesn't begin with a digit @ 0");
     EXPECT_EQ(refusal("kprobe:m:" + std::string(600, 'f')), "the name is too long @ 9");

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 #include "command/run_options.h"
 #include "command/type_options.h"
@@ -48,21 +49,32 @@ std::string help_text() {
     return out.str();
 }
 
-// Whole, or not at all.
-void write_file(const std::string& path, const std::string& text) {
-    const std::string made = path + ".new";
-    std::ofstream file(made, std::ios::binary | std::ios::trunc);
+void write_text(const std::string& path, const std::string& text) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
     if (!file)
-        throw errno_error("cannot write " + made, errno);
+        throw errno_error("cannot write " + path, errno);
     file << text << std::flush;
+    if (!file)
+        throw errno_error("cannot write " + path, errno);
+}
+
+// Whole, or not at all; a device, a pipe or what a link leads to is written as it is.
+void write_file(const std::string& path, const std::string& text) {
     std::error_code error;
-    if (file)
-        std::filesystem::rename(made, path, error);
-    if (file && !error)
-        return;
-    const int code = error ? error.value() : errno;
-    std::filesystem::remove(made, error);
-    throw errno_error("cannot write " + path, code);
+    const auto status = std::filesystem::symlink_status(path, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+        return write_text(path, text);
+    const std::string made = fmt::format("{}.{}.new", path, getpid());
+    try {
+        write_text(made, text);
+        std::filesystem::rename(made, path);
+    } catch (const std::filesystem::filesystem_error& failed) {
+        std::filesystem::remove(made, error);
+        throw errno_error("cannot write " + path, failed.code().value());
+    } catch (const Error&) {
+        std::filesystem::remove(made, error);
+        throw;
+    }
 }
 
 } // namespace

@@ -147,8 +147,9 @@ private:
                             found_.spec.text, selection.probes.size()),
                 fmt::format("name one of them: trapline list '{}'", found_.spec.function));
         const ResolvedProbe resolved = selection.probes.front().place;
+        const ProbeSpec typed = found_.spec;
         found_.spec = selection.probes.front().spec;
-        const ProbePlan plan = plan_probes({&found_.spec, 1}, {}, false, Names::one,
+        const ProbePlan plan = plan_probes({&typed, 1}, {}, false, Names::one,
                                            session_.info().clock_hz, kallsyms, blacklist, types_);
         id_ = plan.requests.front().event_id;
         found_.tested = plan.tested.front();

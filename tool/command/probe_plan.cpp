@@ -82,11 +82,13 @@ public:
             std::vector<std::string> left_out;
             std::optional<Error> first;
             for (const SelectedProbe& probe : selection.probes) {
+                const std::size_t planned = plan_.requests.size();
                 try {
                     add_both(probe, begin, trigger);
                 } catch (const Error& error) {
                     if (probe.need == Need::must)
                         throw;
+                    forget(planned);
                     left_out.push_back(probe.place.function);
                     if (!first)
                         first = error;
@@ -95,8 +97,7 @@ public:
             if (plan_.requests.size() == before && first)
                 throw Error(*first);
             if (first)
-                plan_.notes.push_back(fmt::format("{}: left out are {}, which have not what is "
-                                                  "asked for",
+                plan_.notes.push_back(fmt::format("{}: left out, for want of what is asked for: {}",
                                                   spec.text, few_names(left_out)));
         } catch (const Error& error) {
             if (wrong_.empty())
@@ -116,6 +117,15 @@ public:
     }
 
 private:
+    // All requests but the first `count`.
+    void forget(std::size_t count) {
+        plan_.requests.resize(count);
+        plan_.layouts.resize(count);
+        plan_.tested.resize(count);
+        plan_.texts.resize(count);
+        plan_.needs.resize(count);
+    }
+
     void add_both(const SelectedProbe& probe, bool begin, const TriggerSpec* trigger) {
         if (begin && probe.spec.kind == TRAPLINE_CALL) {
             SelectedProbe entry = probe;
@@ -266,7 +276,7 @@ std::vector<std::string> refusals(const ProbePlan& plan, std::span<const Verdict
         if (group.some_needed && group.refused.size() == group.all)
             refuse(group.text, what);
         else
-            notes.push_back(fmt::format("{}: left out are {} of {} functions: {}", group.text,
+            notes.push_back(fmt::format("{}: left out, {} of {} probes: {}", group.text,
                                         group.refused.size(), group.all, what));
     }
     if (refused.empty())

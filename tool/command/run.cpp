@@ -84,12 +84,13 @@ std::unique_ptr<TypeSource> Run::type_source() const {
 }
 
 void Run::prepare() {
-    session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
-    check_buffer_size();
+    // What was typed wrongly is told before a module is loaded.
     const FoundFilter filter(options_.only, [](std::string_view line) {
         say(fmt::format("trapline: {}\n", without_controls(line)));
     });
     const std::unique_ptr<TypeSource> types = type_source();
+    session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
+    check_buffer_size();
     Kallsyms kallsyms;
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
                         options_.all ? Names::all : Names::distinct, session_->info().clock_hz,

@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/crc.hpp>
 #include <cerrno>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
@@ -305,6 +306,8 @@ ProbeSet read_set(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file)
         throw errno_error("cannot open " + path, errno);
+    if (!std::filesystem::is_regular_file(path))
+        throw Error(path + " is no regular file", "@SET names one that trapline compile wrote");
     const std::string text((std::istreambuf_iterator<char>(file)),
                            std::istreambuf_iterator<char>());
     return parse_set(text, path);

@@ -115,6 +115,9 @@ public:
 
     ProbeSpec parse() {
         spec_.text = whole_;
+        if (whole_.starts_with('@'))
+            throw bad_probe(whole_, 0, "compiled probes are no probe",
+                            "trapline trace @SET, and record, take them alone");
         spec_.kind = forced_.value_or(TRAPLINE_CALL);
         parse_kind();
         if (text_.substr(at_).starts_with("0x")) {

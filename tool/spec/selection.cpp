@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -40,6 +41,10 @@ public:
         } else {
             select_named(names);
         }
+        if (selection_.probes.empty())
+            throw Error(*first_);
+        if (!left_out_.empty())
+            note(fmt::format("left out: {} ({})", few_names(left_out_), first_->what()));
         return std::move(selection_);
     }
 
@@ -49,10 +54,18 @@ private:
     }
 
     void add(const ProbeSpec& spec, Need need) {
-        ProbeSpec own = located(spec, kallsyms_);
-        ResolvedProbe place = resolve(own, kallsyms_, blacklist_, types_);
-        own.offset = place.offset; // of a line, it is known only now
-        selection_.probes.push_back({std::move(own), std::move(place), need});
+        try {
+            ProbeSpec own = located(spec, kallsyms_);
+            ResolvedProbe place = resolve(own, kallsyms_, blacklist_, types_);
+            own.offset = place.offset; // of a line, it is known only now
+            selection_.probes.push_back({std::move(own), std::move(place), need});
+        } catch (const Error& error) {
+            if (need == Need::must)
+                throw;
+            left_out_.push_back(spec.function);
+            if (!first_)
+                first_ = error;
+        }
     }
 
     void add(const NumberedFunction& function, Need need) {
@@ -89,7 +102,7 @@ private:
         const auto made = clones();
         if (functions.size() > 1 && names == Names::all) {
             for (const NumberedFunction& function : functions)
-                add(function, Need::must);
+                add(function, Need::some);
             note(fmt::format("{} functions have this name, all are traced", functions.size()));
         } else if (!functions.empty() || made.empty()) {
             add(spec_, Need::must); // or fails, saying why
@@ -110,8 +123,8 @@ private:
         for (const NumberedFunction& clone : clones)
             names.emplace_back(clone.symbol.name);
         names.erase(std::unique(names.begin(), names.end()), names.end());
-        note(fmt::format("the compiler made {} of it, {} traced: its parameters may be others",
-                         few_names(names), alone ? "which is" : "which is also"));
+        note(fmt::format("the compiler made {} of it, {}traced {}: parameters may be others",
+                         few_names(names), alone ? "" : "also ", alone ? "instead" : "here"));
     }
 
     void select_matching() {
@@ -124,10 +137,10 @@ private:
                                     obstacle != Obstacle::cold_part)
                                refused.emplace_back(function.symbol.name);
                        });
-        if (selection_.probes.empty())
+        if (selection_.probes.empty() && !first_)
             fail_unmatched(refused.size());
         if (!refused.empty())
-            note(fmt::format("{} of the {} functions that match can't be probed, and are left out; "
+            note(fmt::format("left out: {} of the {} functions that match, which can't be probed; "
                              "see: trapline list --all '{}'",
                              refused.size(), refused.size() + selection_.probes.size(), glob()));
     }
@@ -157,6 +170,8 @@ private:
     const Blacklist& blacklist_;
     TypeSource* types_;
     Selection selection_;
+    std::vector<std::string> left_out_;
+    std::optional<Error> first_; // why the first of those is
 };
 
 } // namespace

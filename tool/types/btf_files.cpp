@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <linux/btf.h>
@@ -30,6 +31,8 @@ std::string read_bytes(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     if (!file)
         throw errno_error("cannot open " + path, errno);
+    if (!std::filesystem::is_regular_file(path))
+        throw Error(path + " is no regular file", "name a file of BTF, or a vmlinux");
     std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     if (file.bad())
         throw errno_error("cannot read " + path, errno);

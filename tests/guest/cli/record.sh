@@ -131,7 +131,7 @@ options_hold() {
 	expect_status 125
 	record read_zero -- /no/such/command
 	expect_status 127
-	record -a read_zero
+	record -a -p 1 read_zero -- touch ran
 	expect_status 2
 	record --snapshot-on SIGUSR1 read_zero
 	expect_status 2

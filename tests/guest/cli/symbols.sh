@@ -40,7 +40,7 @@ clones() {
 	expect_status 0
 	expect_is events "$(lines out .)" 1
 	expect_in out ': tlp_cloned\.(constprop|isra)[.a-z0-9]*\(0x6, '
-	expect_in err 'the compiler made tlp_cloned\.(constprop|isra)[.a-z0-9]* of it, which is traced'
+	expect_in err 'the compiler made tlp_cloned\.(constprop|isra)[.a-z0-9]* of it, traced instead'
 	expect_in err 'arguments are raw, of tlp_cloned\.'
 	expect_is filtered "$(account "$(sed -n 's/.*: \(tlp_cloned[^(]*\)(.*/\1/p' out)" filtered)" 1
 	expect_sums
@@ -65,7 +65,7 @@ patterns() {
 		trace 'vfs_re[a]d*(count)' -- dd if=/proc/version of=/dev/null
 		expect_status 0
 		expect_in out ': vfs_read\(count=[0-9]+\)'"$(returns ' = ')"
-		expect_in err '^trapline: vfs_re\[a\]d\*\(count\): left out are .*vfs_readlink'
+		expect_in err '^trapline: vfs_re\[a\]d\*\(count\): left out, .*vfs_readlink'
 	fi
 	trace 'tlp_nothing_*' -- touch ran
 	expect_status 125
