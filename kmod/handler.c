@@ -434,10 +434,38 @@ static notrace int tl_entry_narrowed(struct kprobe *kp, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tl_entry_narrowed);
 
+#if defined(TL_HAVE_GET_KRETPROBE) && !defined(CONFIG_KRETPROBE_ON_RETHOOK)
+/*
+ * There an instance forgets whose it is when its probe is lifted, also between the kernel's look
+ * and ours: then it is the probe of a session that doesn't record.
+ */
+static int tl_gone_call(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	return 1;
+}
+NOKPROBE_SYMBOL(tl_gone_call);
+
+static struct tl_session tl_gone_session;
+static DEFINE_PER_CPU(struct tl_counts, tl_gone_counts);
+static struct tl_probe tl_gone_probe = {
+	.session = &tl_gone_session,
+	.counts = &tl_gone_counts,
+	.rp = { .entry_handler = tl_gone_call, .handler = tl_gone_call },
+	.admitted_call = tl_gone_call,
+};
+
+static __always_inline struct tl_probe *tl_probe_of(struct kretprobe_instance *ri)
+{
+	struct kretprobe *rp = tl_kretprobe_of(ri);
+
+	return likely(rp) ? container_of(rp, struct tl_probe, rp) : &tl_gone_probe;
+}
+#else
 static __always_inline struct tl_probe *tl_probe_of(struct kretprobe_instance *ri)
 {
 	return container_of(tl_kretprobe_of(ri), struct tl_probe, rp);
 }
+#endif
 
 /* As tl_entry_timed(), of a call's entry. */
 static noinline int tl_call_entry_timed(struct kretprobe_instance *ri, struct pt_regs *regs)

@@ -143,7 +143,7 @@ static unsigned long tl_stack_caller(const struct pt_regs *regs)
 		const struct rethook_node *hook =
 			container_of(node, struct rethook_node, llist);
 
-		if (hook->frame != frame_pointer(regs))
+		if (hook->frame != frame_pointer((struct pt_regs *)regs))
 			break;
 		caller = hook->ret_addr;
 	}
@@ -160,7 +160,7 @@ u32 tl_stack_take(const struct pt_regs *regs, u8 flags, u8 *to, u32 most, u32 *s
 	u32 length = 0;
 	u32 i = 0;
 
-	while (i < found && frames[i] != instruction_pointer(regs))
+	while (i < found && frames[i] != instruction_pointer((struct pt_regs *)regs))
 		i++;
 	*status = TL_STACK_FAULT;
 	if (i == found)

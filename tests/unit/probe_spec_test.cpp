@@ -122,13 +122,23 @@ TEST(ProbeSpec, CaretsOnNames) {
     EXPECT_EQ(refusal("vfs-read"), "'-' is not expected here @ 3");
     EXPECT_EQ(refusal("vfs_read ()"), "' ' is not expected here @ 8");
     EXPECT_EQ(refusal("f g"), "' ' is not expected here @ 1");
-    EXPECT_EQ(refusal("@set"), "compiled probes are no probe @ 0");
     EXPECT_EQ(refusal(" f"), "a function's name is expected here @ 0");
     EXPECT_EQ(refusal("9f"), "a function's name doesn't begin with a digit @ 0");
     EXPECT_EQ(refusal("kprobe:m:" + std::string(600, 'f')), "the name is too long @ 9");
     EXPECT_EQ(refusal("m:" + std::string(508, 'f')), "accepted");
     EXPECT_EQ(refusal("m:" + std::string(509, 'f')), "accepted");
     EXPECT_EQ(refusal("m:" + std::string(510, 'f')), "the name is too long @ 2");
+}
+
+TEST(ProbeSpec, ASetIsNoProbe) {
+    try {
+        parse_probe("@set");
+        FAIL();
+    } catch (const UsageError& error) {
+        EXPECT_TRUE(std::string(error.what()).find("compiled probes are no probe") !=
+                    std::string::npos);
+        EXPECT_EQ(error.hint(), "trapline trace @SET, and record, take them alone");
+    }
 }
 
 TEST(ProbeSpec, Patterns) {
