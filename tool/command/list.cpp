@@ -55,14 +55,6 @@ std::string list_help() {
     return out.str();
 }
 
-// What is left of a pattern when its wildcards are gone.
-std::string plain_part(std::string_view glob) {
-    std::string text;
-    std::copy_if(glob.begin(), glob.end(), std::back_inserter(text),
-                 [](char c) { return std::string_view("*?[]\\").find(c) == std::string::npos; });
-    return text;
-}
-
 void warn_of_no_types(TypeSource& types) {
     std::string why;
     if (types.types_of({}, why) == nullptr)

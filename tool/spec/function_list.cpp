@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fnmatch.h>
+#include <iterator>
 
 namespace trapline {
 
@@ -43,6 +44,13 @@ FunctionGlob parse_function_glob(std::string_view text) {
         !std::all_of(module.begin(), module.end(), is_module_character))
         return {.module = {}, .name = std::string(text)};
     return {.module = std::string(module), .name = std::string(text.substr(colon + 1))};
+}
+
+std::string plain_part(std::string_view glob) {
+    std::string text;
+    std::copy_if(glob.begin(), glob.end(), std::back_inserter(text),
+                 [](char c) { return std::string_view("*?[]\\").find(c) == std::string::npos; });
+    return text;
 }
 
 Kallsyms load_symbols(const FunctionGlob& glob, const std::string& path) {

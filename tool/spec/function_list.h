@@ -19,6 +19,9 @@ struct FunctionGlob {
     std::string name;   // as fnmatch() takes it
 };
 
+// What is left of a pattern when its wildcards are gone: for who looks for what was meant.
+std::string plain_part(std::string_view glob);
+
 FunctionGlob parse_function_glob(std::string_view text);
 
 // The symbols that list_functions() looks at for `glob`: most others aren't kept.

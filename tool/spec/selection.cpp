@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,14 +16,6 @@ namespace trapline {
 namespace {
 
 constexpr std::size_t names_shown = 5;
-
-// What is left of a pattern when its wildcards are gone.
-std::string plain_part(std::string_view pattern) {
-    std::string text;
-    std::copy_if(pattern.begin(), pattern.end(), std::back_inserter(text),
-                 [](char c) { return std::string_view("*?[]").find(c) == std::string::npos; });
-    return text;
-}
 
 class Selector {
 public:
