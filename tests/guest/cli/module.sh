@@ -95,7 +95,7 @@ clean() {
 	planted >planted
 	expect_empty planted
 	rmmod trapline || fail "rmmod does not work"
-	complaints=0
+	logged=0
 	clean_log || exit 1
 	modprobe trapline
 }
