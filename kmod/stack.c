@@ -147,6 +147,17 @@ static unsigned long tl_stack_caller(const struct pt_regs *regs)
 			break;
 		caller = hook->ret_addr;
 	}
+#elif defined(TL_HAVE_KRETPROBE_FIND_RET_ADDR)
+	const struct llist_node *node = current->kretprobe_instances.first;
+
+	for (; node; node = node->next) {
+		const struct kretprobe_instance *ri =
+			container_of(node, struct kretprobe_instance, llist);
+
+		if (ri->fp != (void *)frame_pointer((struct pt_regs *)regs))
+			break;
+		caller = (unsigned long)ri->ret_addr;
+	}
 #endif
 	return caller;
 }
@@ -167,8 +178,13 @@ u32 tl_stack_take(const struct pt_regs *regs, u8 flags, u8 *to, u32 most, u32 *s
 		return 0;
 	if (!(flags & TL_INSN_AT_RETURN))
 		i++;
-	if (flags & TL_INSN_AT_ENTRY)
-		tl_put_u64(to + 8 * length++, tl_stack_caller(regs));
+	if (flags & TL_INSN_AT_ENTRY) {
+		unsigned long caller = tl_stack_caller(regs);
+
+		if (tl_trampoline && caller == tl_trampoline)
+			return 0;
+		tl_put_u64(to + 8 * length++, caller);
+	}
 	while (i < found && length < most) {
 		if (tl_trampoline && frames[i] == tl_trampoline)
 			return length;
