@@ -162,8 +162,11 @@ another_build() {
 	expect_in err '^trapline: text: no BTF, and no ELF file that has a section .BTF$'
 	[ "$reads_dwarf" ] || return 0
 	cp "$module_file" other.ko
-	# Its note is the first section, right behind the header: 16 bytes of note, then the id.
-	printf '\377\377\377' | dd of=other.ko bs=1 seek=84 conv=notrunc 2>/dev/null
+	# Behind the name of the note of that type, 3.
+	strings -n 3 -t d "$module_file" | awk 'NF == 2 && $2 == "GNU" { print $1 }' | while read -r name; do
+		[ "$(dd if="$module_file" bs=1 skip=$((name - 4)) count=1 2>/dev/null | hexdump -e '"%d"')" != 3 ] ||
+			printf '\377\377\377' | dd of=other.ko bs=1 seek=$((name + 4)) conv=notrunc 2>/dev/null
+	done
 	trace --vmlinux other.ko trapline:tl_device_open -- true
 	expect_status 125
 	expect_in err '^trapline: other.ko is not of the module trapline that runs: it is of another build \(build id '
