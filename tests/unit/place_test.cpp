@@ -39,6 +39,14 @@ TEST(Place, InAModuleWhateverTheOrder) {
     EXPECT_EQ(place(0xffffffffc0102100), "second [ext4]");
 }
 
+TEST(Place, InAModulesLastFunctionWhereItsDataIsElsewhere) {
+    const char* text = "ffffffffc0102000 t first\t[ext4]\n"
+                       "ffffffffc0102100 t last\t[ext4]\n"
+                       "ffffffffc0003000 d table\t[ext4]\n";
+    EXPECT_EQ(place(0xffffffffc0102123, text), "last+0x23 [ext4]");
+    EXPECT_EQ(place(0xffffffffc0103100, text), "none"); // a page behind it
+}
+
 TEST(Place, InAPageMadeAtRunTime) {
     EXPECT_EQ(place(0xffffffffc0301000), "ftrace_trampoline [__builtin__ftrace]");
     EXPECT_EQ(place(0xffffffffc0305fff), "kprobe_optinsn_page+0xfff [__builtin__kprobes]");
