@@ -92,8 +92,13 @@ module_file=/usr/lib/debug/trapline.ko
 reads_dwarf=yes
 if trapline list --args --vmlinux /dev/null nothing 2>&1 | grep -q 'made without libdw'; then reads_dwarf=''; fi
 
+needs_dwarf() {
+	[ -z "$reads_dwarf" ] || grep -q '[.]debug_info' "$module_file" || skip "this kernel's modules have no debug information"
+}
+
 # Everybody but us calls it: another trapline, as COMMAND.
 dwarf_types() {
+	needs_dwarf
 	trace --vmlinux "$module_file" -o events trapline:tl_device_open -- trapline mark here
 	[ "$reads_dwarf" ] || { expect_status 125 && expect_in err 'made without libdw' && return; }
 	expect_status 0
@@ -107,6 +112,7 @@ t "types of a module's DWARF" dwarf_types
 
 source_places() {
 	[ "$reads_dwarf" ] || return 0
+	needs_dwarf
 	trace --vmlinux "$module_file" -o events tl_device_open@device.c trapline:tl_device_release:2 -- trapline mark here
 	expect_status 0
 	expect_in events ': tl_device_open@device.c\(inode='"$hex"', file='
@@ -121,6 +127,7 @@ source_places() {
 t "places by file and line" source_places
 
 compiled_probes() {
+	needs_types
 	trapline compile --btf /sys/kernel/btf/vmlinux -o set.tlp 'get_fs_type if name == "nosuchfs"' >out 2>err || fail "status $?"
 	expect_in err '^trapline: 1 probe in set.tlp, for the kernel '
 	trace @set.tlp -- busybox mount -t nosuchfs none /tmp
@@ -154,6 +161,7 @@ t "compiled probes" compiled_probes
 
 # The same file but for its build id.
 another_build() {
+	needs_types
 	trace --btf /sys/kernel/btf/vmlinux -o events get_fs_type -- busybox mount -t nosuchfs none /tmp
 	expect_every events ': get_fs_type\(name="nosuchfs"\) = 0x0 <'
 	echo nothing >text
