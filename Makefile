@@ -18,7 +18,7 @@
 #   make test-packages  installs, upgrades and removes the packages in a chroot
 #   make fuzz         looks for input that the readers of recordings and types can't take, for
 #                     FUZZ_SECONDS each; fuzz-proof: that it finds bugs planted in them
-#   make matrix       the guest suite on every kernel of tests/guest/matrix (SUBSET="5.10 6.12")
+#   make matrix       the guest suite on every kernel of tests/guest/matrix (SUBSET="5.10 6.12"; ci)
 #   make bench        what a hit costs, in instructions, next to an empty handler
 #   make clean
 #
