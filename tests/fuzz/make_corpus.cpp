@@ -206,7 +206,7 @@ Seeds probe_seeds() {
             {"members", "f(dentry->name, dentry->d_iname, dentry->inode->i_ino, file->f_pos:x)"},
             {"structure", "f(*dentry, *file, dentry->numbers[0:2], $comm) = $retval->mode"},
             {"casts", "f(((struct inode *)$arg2)->mode:d, (u8)count, count + 4, (mode & 3):u)"},
-            {"formats", "f(name:str[8], name:ustr, file:hex[4], seventh:c, $arg9:errno)"},
+            {"formats", "f(name:str[8], name:ustr, file:hex[4], seventh:c, $arg9:errno, dentry:sym)"},
             {"network", "f((u32)count:be32, *dentry->inode:ip6, file:ip4, file:mac)"},
             {"condition", "f(count) if count > 4KiB && comm == \"dd\" || !(flag)"},
             {"slashes", "f /$retval == -ENOENT && $duration > 1ms div 2/"},

@@ -12,7 +12,10 @@ using namespace trapline;
 
 namespace {
 
-constexpr const char* usual = "ffffffff81000000 T _text\n"
+constexpr const char* usual = "0000000000000000 A fixed_percpu_data\n"
+                              "0000000000001000 A cpu_debug_store\n"
+                              "ffffffff81000000 T _text\n"
+                              "ffffffff81000000 T _stext\n"
                               "ffffffff81000040 T do_syscall_64\n"
                               "ffffffff81000040 T its_alias\n"
                               "ffffffff81000100 t helper\n"
@@ -32,9 +35,15 @@ protected:
     Callers callers{load(usual), [this](std::uint64_t address) {
                         asked.push_back(address);
                         return elsewhere;
+                    },
+                    [this] {
+                        times_asked++;
+                        return newer.empty() ? std::nullopt : std::optional(load(newer));
                     }};
     std::optional<Place> elsewhere;
     std::vector<std::uint64_t> asked;
+    std::string newer;
+    unsigned times_asked = 0;
 };
 
 TEST_F(CallersTest, InTheKernelAndInModules) {
@@ -65,6 +74,53 @@ TEST_F(CallersTest, HiddenAddressesHaveNoNames) {
                    [this](std::uint64_t) { return elsewhere; });
     elsewhere = Place{"helper", "", 0};
     EXPECT_EQ(hidden.name(0xffffffff81000041), "0xffffffff81000041");
+    EXPECT_EQ(hidden.symbol_name(0xffffffff81000041), "0xffffffff81000041");
+}
+
+TEST_F(CallersTest, SymbolsAreFunctionsAndData) {
+    EXPECT_EQ(callers.symbol_name(0xffffffff81000040), "do_syscall_64");
+    EXPECT_EQ(callers.symbol_name(0xffffffff81000041), "do_syscall_64+0x1");
+    EXPECT_EQ(callers.symbol_name(0xffffffff81000100), "helper") << "no call is looked for";
+    EXPECT_EQ(callers.symbol_name(0xffffffff81000210), "data+0x10");
+    EXPECT_EQ(callers.symbol_name(0xffffffffc01020ff), "first+0xff [ext4]");
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0102100), "last [ext4]");
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0102110), "last+0x10 [ext4]") << "on its page";
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0103000), "table [ext4]");
+    EXPECT_EQ(callers.find_symbol(0xffffffff81000041)->size, 0xc0U);
+    EXPECT_EQ(callers.find_symbol(0xffffffffc0102110)->size, 0x11U);
+    EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(CallersTest, WhatNoSymbolFitsIsAnAddress) {
+    EXPECT_EQ(callers.symbol_name(0), "0x0");
+    EXPECT_EQ(callers.symbol_name(0x1010), "0x1010") << "an offset of per-CPU data";
+    EXPECT_EQ(callers.symbol_name(0xffff888003c5a000), "0xffff888003c5a000");
+    EXPECT_EQ(times_asked, 0U) << "no module is there";
+    EXPECT_EQ(callers.symbol_name(0xffffffff81000301), "0xffffffff81000301") << "behind the end";
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0103001), "0xffffffffc0103001");
+    EXPECT_EQ(callers.symbol_name(0xfffffffffffffff2), "0xfffffffffffffff2");
+}
+
+TEST_F(CallersTest, SymbolsOfModulesThatCameSince) {
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0300010), "0xffffffffc0300010");
+    EXPECT_EQ(times_asked, 1U);
+    newer = "ffffffffc0300000 t late\t[lately]\n";
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0300010), "late+0x10 [lately]");
+    EXPECT_EQ(times_asked, 2U);
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0300000), "late [lately]");
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0102000), "first [ext4]") << "gone, and still known";
+    EXPECT_EQ(times_asked, 2U);
+}
+
+TEST(RecordedCallers, SymbolsByTheDescription) {
+    const std::vector<SymbolDescription> symbols{{0xffffffffc0102000, "ext4:first", 0x100},
+                                                 {0xffffffff81000040, "do_syscall_64", 0xc0}};
+    const RecordedCallers callers(symbols);
+    EXPECT_EQ(callers.symbol_name(0xffffffff81000040), "do_syscall_64");
+    EXPECT_EQ(callers.symbol_name(0xffffffff81000041), "do_syscall_64+0x1");
+    EXPECT_EQ(callers.symbol_name(0xffffffff81000100), "0xffffffff81000100");
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0102000), "first [ext4]");
+    EXPECT_EQ(callers.symbol_name(0), "0x0");
 }
 
 TEST(RecordedCallers, ByTheDescription) {

@@ -174,7 +174,7 @@ TEST(Csv, RecordsThatAreNotWhatTheirLayoutSaysHaveEmptyCells) {
 TEST(Csv, AStackIsOneCell) {
     const EventLayout layout = make_layout(TRAPLINE_RETURN, {}, {raw64, stack_field});
     CsvColumns columns;
-    CsvPrinter printer(columns, one(layout), {}, name_of_caller);
+    CsvPrinter printer(columns, one(layout), {}, some_names);
     EXPECT_EQ(columns.header(false), "time_ns,cpu,pid,tid,comm,flags,event,kind,stack,text,"
                                      "return,errno,duration_ns\n");
     const auto row = [&](std::uint16_t status, std::uint16_t length) {
@@ -192,6 +192,18 @@ TEST(Csv, AStackIsNoResult) {
     const EventLayout layout = make_layout(TRAPLINE_RETURN, {}, {stack_field});
     RecordBytes bytes;
     EXPECT_EQ(cells(layout, add_stack(bytes, TL_STACK_WHOLE, 1)), "return,0xffffffff81000010,,,,");
+}
+
+TEST(Csv, SymbolsOfAddresses) {
+    const EventLayout layout = make_layout(TRAPLINE_CALL, {caller64}, {symbol64});
+    CsvColumns columns;
+    CsvPrinter printer(columns, one(layout), {}, some_names);
+    const RecordBytes bytes =
+        RecordBytes().number(std::uint64_t{0xffffffff81000020}).number(std::uint64_t{1});
+    EXPECT_EQ(Sample(RecordBytes(bytes).number(std::uint64_t{0xffffffff81000010}))
+                  .print(printer, layout)
+                  .substr(front.size()),
+              "call,ext4_x+0x1 [ext4],,ext4_ops [ext4],,1\n");
 }
 
 } // namespace

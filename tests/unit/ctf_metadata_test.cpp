@@ -282,6 +282,7 @@ TEST(CtfMetadata, WhatListsRecord) {
                          {"$comm", FieldType::string},
                          {"a[0:3]", FieldType::bytes, 8, NumberForm::hex},
                          {"e", FieldType::raw, 4, NumberForm::error},
+                         {"at", FieldType::raw, 8, NumberForm::symbol},
                          {"c", FieldType::raw, 1, NumberForm::character}},
         .return_fields = {}};
     const std::vector<std::byte> bytes = RecordBytes()
@@ -290,6 +291,7 @@ TEST(CtfMetadata, WhatListsRecord) {
                                              .string(TL_STR_WHOLE, "dd")
                                              .string(TL_STR_WHOLE, std::string("\x00\xff\x0a", 3))
                                              .number(std::int32_t{-2})
+                                             .number(std::uint64_t{0xffffffff81000010})
                                              .number(std::uint8_t{'a'});
     Ring ring;
     ring.put(1000, listed, bytes);
@@ -309,7 +311,8 @@ TEST(CtfMetadata, WhatListsRecord) {
         "= 0xFFFF888000000000, file_f_path__dentry = 0x100007F, _comm = { status = ( \"whole\" : "
         "container = 0 ), length = 2, text = \"dd\" }, a_0_3_ = { status = ( \"whole\" : container "
         "= "
-        "0 ), length = 3, bytes = [ [0] = 0x0, [1] = 0xFF, [2] = 0xA ] }, e = -2, c = 97 }\n";
+        "0 ), length = 3, bytes = [ [0] = 0x0, [1] = 0xFF, [2] = 0xA ] }, e = -2, "
+        "at = 0xFFFFFFFF81000010, c = 97 }\n";
     EXPECT_TRUE(contains(out, "[00000000000000001000] " + line)) << out;
     EXPECT_TRUE(contains(out, "[00000000000000001001] " + line)) << out;
 }

@@ -159,7 +159,9 @@ TEST(Description, FormsOfListsThereAndBack) {
                                         {"mac", FieldType::bytes, 8, NumberForm::mac},
                                         {"ip4", FieldType::raw, 4, NumberForm::ip4},
                                         {"c", FieldType::raw, 1, NumberForm::character},
-                                        {"e", FieldType::raw, 8, NumberForm::error}},
+                                        {"e", FieldType::raw, 8, NumberForm::error},
+                                        {"at", FieldType::raw, 8, NumberForm::symbol},
+                                        {"by", FieldType::raw, 8, NumberForm::caller}},
                        .return_fields = {}};
     expect_equal(parse_layout(layout_json(layout)).entry_fields, layout.entry_fields);
     // Each has its own.
@@ -270,7 +272,7 @@ TEST(Description, EveryFieldIsChecked) {
         {"/events/0/named", "yes", "events[0].named is neither true nor false"},
         {"/events/0/return/1/form", "octal",
          "events[0].return[1].form is none of raw, hex, unsigned, signed, bool, pointer, enum, "
-         "char, errno, ip4, ip6, mac"},
+         "char, errno, ip4, ip6, mac, symbol, caller"},
         {"/events/0/return/3/enum", 2, "events[0].return[3].enum is 2, and there are 2"},
         {"/events/0/return/3/enum", -1, "events[0].return[3].enum is no whole number"},
         {"/enums", 1, "enums is no array"},

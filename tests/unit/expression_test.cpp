@@ -231,6 +231,19 @@ TEST_F(Lists, WhatCannotBeReadIsAFault) {
     EXPECT_EQ(v.entry[4].state, FieldValue::State::fault);
 }
 
+TEST_F(Lists, Symbols) {
+    const CompiledProbe probe = list("(o:sym, o->whole:sym, o->nothing:sym, $caller:sym, "
+                                     "$caller + 1:sym, $arg5:sym) = $retval:sym");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "o:symbol:8 o->whole:symbol:8 o->nothing:symbol:8 $caller:caller:8 "
+              "$caller + 1:symbol:8 $arg5:symbol:8 faults:faults");
+    EXPECT_EQ(described(probe.layout.return_fields), "return:symbol:8");
+    EXPECT_TRUE(has_addresses(probe.layout));
+    EXPECT_FALSE(has_addresses(list("(o, $caller)").layout));
+    EXPECT_EQ(refusal("(n:sym)"), "n has 4 bytes, and an address 8 @ 3 | a symbol is found by a "
+                                  "pointer, or a number as long as one");
+}
+
 TEST_F(Lists, Formats) {
     const CompiledProbe probe = list(
         "(n:x, n:u, n:d, n:c, n:errno, o->in.a:be32, o->numbers[0]:be16, o->in.a:ip4, o->mac:mac, "

@@ -227,7 +227,7 @@ TEST(JsonOutput, NamesAndTypes) {
 
 Json with_stack(const EventLayout& layout, RecordBytes bytes, std::uint16_t status,
                 std::uint16_t length) {
-    JsonPrinter printer({}, name_of_caller);
+    JsonPrinter printer({}, some_names);
     return parse_line(Sample(add_stack(bytes, status, length)).print(printer, layout));
 }
 
@@ -258,6 +258,16 @@ TEST(JsonOutput, StacksBesideResults) {
     json = with_stack(make_layout(TRAPLINE_RETURN, {}, {stack_field}), {}, TL_STACK_WHOLE, 1);
     EXPECT_FALSE(json.contains("return"));
     EXPECT_EQ(json.at("stack").size(), 1U);
+}
+
+TEST(JsonOutput, SymbolsOfAddresses) {
+    JsonPrinter printer({}, some_names);
+    EventLayout layout = make_layout(TRAPLINE_ENTRY, {symbol64, caller64});
+    layout.named = true;
+    const RecordBytes bytes = RecordBytes().number(std::uint64_t{0xffffffff81000010});
+    const Json json = parse_line(
+        Sample(RecordBytes(bytes).number(std::uint64_t{0x10})).print(printer, layout));
+    EXPECT_EQ(json.at("args"), Json({{"func", "ext4_ops [ext4]"}, {"$caller", "0x10"}}));
 }
 
 } // namespace

@@ -42,12 +42,21 @@ inline RecordBytes& add_stack(RecordBytes& bytes, std::uint16_t status, std::uin
     return bytes;
 }
 
+inline const Field symbol64{"func", FieldType::raw, 8, NumberForm::symbol};
+inline const Field caller64{"$caller", FieldType::raw, 8, NumberForm::caller};
+
 // The names that the first two have.
 inline std::string name_of_caller(std::uint64_t at) {
     return at == 0xffffffff81000010   ? "ksys_read+0x67"
            : at == 0xffffffff81000020 ? "ext4_x+0x1 [ext4]"
-                                      : hex_caller(at);
+                                      : hex_name(at);
 }
+
+inline std::string name_of_symbol(std::uint64_t at) {
+    return at == 0xffffffff81000010 ? "ext4_ops [ext4]" : hex_name(at);
+}
+
+inline const AddressNames some_names{name_of_caller, name_of_symbol};
 
 inline Field enum_field(std::vector<EnumValue> values, bool is_signed = false) {
     return {"mode", FieldType::raw, 4, NumberForm::enumeration,

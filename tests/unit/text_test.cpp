@@ -340,7 +340,7 @@ TEST(Text, ColourOnlyWhenAsked) {
 }
 
 std::string with_stack(std::uint16_t status, std::uint16_t length, const std::string& prefix = {}) {
-    TextPrinter printer(false, prefix, name_of_caller);
+    TextPrinter printer(false, prefix, some_names);
     RecordBytes bytes;
     add_stack(bytes.number(std::uint64_t{0}), status, length);
     return Sample(bytes).print(printer, make_layout(TRAPLINE_RETURN, {}, {raw64, stack_field}));
@@ -357,6 +357,22 @@ TEST(Text, StackIsAFrameALineUnderTheEvent) {
     EXPECT_EQ(with_stack(TL_STACK_FAULT, 0), event + "\t(fault)\n");
     EXPECT_EQ(with_stack(TL_STACK_WHOLE, 0), event);
     EXPECT_TRUE(with_stack(TL_STACK_WHOLE, 1, "trace: ").ends_with("\ntrace: \tksys_read+0x67\n"));
+}
+
+TEST(Text, SymbolsOfAddresses) {
+    TextPrinter printer(false, {}, some_names);
+    EventLayout layout = make_layout(TRAPLINE_CALL, {symbol64, caller64}, {symbol64});
+    layout.named = true;
+    const auto shown_of = [&](std::uint64_t at) {
+        const RecordBytes bytes = RecordBytes().number(at).number(at).number(std::uint64_t{1});
+        return Sample(RecordBytes(bytes).number(at)).print(printer, layout).substr(event_column);
+    };
+    EXPECT_EQ(shown_of(0xffffffff81000010),
+              "vfs_read(func=ext4_ops [ext4], $caller=ksys_read+0x67) = ext4_ops [ext4] <1 ns>\n");
+    EXPECT_EQ(shown_of(0), "vfs_read(func=0x0, $caller=0x0) = 0x0 <1 ns>\n");
+    EXPECT_EQ(shown(make_layout(TRAPLINE_ENTRY, {symbol64}),
+                    RecordBytes().number(std::uint64_t{0xffffffff81000010})),
+              "vfs_read(0xffffffff81000010)");
 }
 
 } // namespace

@@ -73,22 +73,34 @@ std::uint64_t metadata_growth(TraceDescription description, std::size_t rings) {
     return ctf_metadata(description).size() - before;
 }
 
-// What is held for the names of callers, of which nobody knows how many there will be.
+// What is held for the names of addresses, of which nobody knows how many there will be.
 constexpr std::uint64_t names_room = 64 << 10;
 
-// All return addresses in the stacks of what was written.
-std::set<std::uint64_t> recorded_frames(const std::string& path) {
+// Those to be named.
+struct Addresses {
+    std::set<std::uint64_t> returned_to; // in stacks, for the most part
+    std::set<std::uint64_t> others;
+};
+
+// All in what was written.
+Addresses recorded_addresses(const std::string& path) {
     TraceReader reader(path, [](const std::string&) {});
     FieldValues values;
-    std::set<std::uint64_t> frames;
+    Addresses all;
     while (const Event* event = reader.next()) {
         const EventLayout* layout = reader.layout(event->id);
-        const bool decoded = decode_fields(*layout, event->fields, values);
-        if (const FieldValue* stack = decoded ? stack_of(values) : nullptr)
+        if (!decode_fields(*layout, event->fields, values))
+            continue;
+        if (const FieldValue* stack = stack_of(values))
             for (const std::uint64_t frame : stack_frames(*stack))
-                frames.insert(frame);
+                all.returned_to.insert(frame);
+        for (const std::vector<FieldValue>* half : {&values.entry, &values.ret})
+            for (const FieldValue& value : *half)
+                if (value.state == FieldValue::State::number && is_symbolic(*value.field))
+                    (value.field->form == NumberForm::caller ? all.returned_to : all.others)
+                        .insert(value.number);
     }
-    return frames;
+    return all;
 }
 
 // A recording in either mode; what differs is below.
@@ -130,7 +142,7 @@ protected:
 
 private:
     void conclude(Ending& ending, const ClockAnchor& stop, bool failed);
-    void name_callers(TraceDescription& description);
+    void name_addresses(TraceDescription& description);
     bool too_large(const TraceDescription& description) const;
     void say_what_was_written(const Ending& ending, std::span<const RingTotals> rings) const;
 };
@@ -175,27 +187,31 @@ bool Record::too_large(const TraceDescription& description) const {
            directory_.streams_size() + ctf_metadata(description).size() > options_.max_size;
 }
 
-// The functions that stacks lead back into, for who reads them elsewhere.
-void Record::name_callers(TraceDescription& description) {
-    std::map<std::uint64_t, SymbolDescription> functions;
-    for (const std::uint64_t frame : recorded_frames(directory_.path())) {
-        const std::optional<Caller>& caller = run_.callers()->find(frame);
-        if (!caller)
-            continue;
-        const Place& place = caller->place;
-        SymbolDescription& function = functions[frame - place.offset];
-        function.address = frame - place.offset;
-        function.name =
+// The symbols that addresses are in, for who reads them elsewhere.
+void Record::name_addresses(TraceDescription& description) {
+    std::map<std::uint64_t, SymbolDescription> symbols;
+    const auto add = [&](std::uint64_t address, const std::optional<Caller>& found) {
+        if (!found)
+            return;
+        const Place& place = found->place;
+        SymbolDescription& symbol = symbols[address - place.offset];
+        symbol.address = address - place.offset;
+        symbol.name =
             place.module.empty() ? place.symbol : fmt::format("{}:{}", place.module, place.symbol);
-        function.size = std::max(function.size, caller->size);
-    }
+        symbol.size = std::max(symbol.size, found->size);
+    };
+    const Addresses addresses = recorded_addresses(directory_.path());
+    for (const std::uint64_t address : addresses.others)
+        add(address, run_.callers()->find_symbol(address));
+    for (const std::uint64_t address : addresses.returned_to)
+        add(address, run_.callers()->find(address));
     const std::size_t before = description.symbols.size();
-    for (auto& [address, function] : functions)
-        description.symbols.push_back(std::move(function));
+    for (auto& [address, symbol] : symbols)
+        description.symbols.push_back(std::move(symbol));
     if (too_large(description)) {
         description.symbols.resize(before);
-        say("trapline: --max-size leaves no room for the names of callers: they are shown as "
-            "addresses\n");
+        say("trapline: --max-size leaves no room for the names of addresses: they are shown as "
+            "numbers\n");
     }
 }
 
@@ -224,7 +240,7 @@ void Record::conclude(Ending& ending, const ClockAnchor& stop, bool failed) {
         for (ProbeTotals& probe : totals.probes)
             probe.pending.clear();
     if (run_.callers() != nullptr)
-        name_callers(description);
+        name_addresses(description);
     directory_.write_metadata(description);
 }
 

@@ -2,6 +2,7 @@
 // A session from the first probe to the accounting, whatever is done with its records.
 #include "command/run.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -95,7 +96,7 @@ void Run::prepare() {
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
                         options_.all ? Names::all : Names::distinct, session_->info().clock_hz,
                         kallsyms, Blacklist(), *types);
-    if (options_.stack)
+    if (std::any_of(plan_.layouts.begin(), plan_.layouts.end(), has_addresses))
         callers_.emplace(std::move(kallsyms));
     for (ProbeRequest& request : plan_.requests)
         if (request.trigger == TRAPLINE_TRIGGER_NONE)

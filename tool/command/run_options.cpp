@@ -265,7 +265,6 @@ RunOptions RunCommandLine::run_options() const {
     options.command = command_;
     options.all = has("all");
     options.begin = has("begin");
-    options.stack = stack() != 0;
     options.strict = has("strict");
     options.guard = !has("no-guard");
     options.pids = values_of.pids(values("pid"));

@@ -39,7 +39,6 @@ struct RunOptions {
     std::uint32_t limit = 0;          // events, after which it ends; 0: none
     std::uint32_t max_rate = 0;       // events of each probe in a second; 0: no limit
     std::uint32_t maxactive = 0;      // calls inside at once per probe; 0: the module's choice
-    bool stack = false;               // the probes record who called
     TypeFiles types;                  // none: the running kernel's own, or the set's
     std::shared_ptr<const CompiledProbes> set; // null: PROBEs were named
     bool force = false;                        // whatever kernel the set was compiled for

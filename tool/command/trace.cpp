@@ -48,12 +48,14 @@ RunPlan Trace::run_plan(const TraceOptions& options) {
 }
 
 std::unique_ptr<Printer> Trace::printer() {
-    CallerName caller_name = hex_caller;
-    if (Callers* callers = run_.callers())
-        caller_name = [callers](std::uint64_t at) { return callers->name(at); };
+    AddressNames names;
+    if (Callers* callers = run_.callers()) {
+        names.caller = [callers](std::uint64_t at) { return callers->name(at); };
+        names.symbol = [callers](std::uint64_t at) { return callers->symbol_name(at); };
+    }
     if (options_.json)
-        return std::make_unique<JsonPrinter>(std::string(), std::move(caller_name));
-    return std::make_unique<TextPrinter>(output_.terminal(), std::string(), std::move(caller_name));
+        return std::make_unique<JsonPrinter>(std::string(), std::move(names));
+    return std::make_unique<TextPrinter>(output_.terminal(), std::string(), std::move(names));
 }
 
 Ending Trace::wait() {

@@ -102,8 +102,8 @@ std::string CsvColumns::header(bool traces) const {
 }
 
 CsvPrinter::CsvPrinter(CsvColumns& columns, std::span<const EventLayout> layouts,
-                       const std::string& trace, CallerName caller_name)
-    : Printer(std::move(caller_name)), columns_(columns) {
+                       const std::string& trace, AddressNames names)
+    : Printer(std::move(names)), columns_(columns) {
     for (const EventLayout& layout : layouts)
         places_.emplace(layout.id, columns.add(layout));
     places_.emplace(TL_ID_MARK, columns.add(mark_layout()));
@@ -114,14 +114,14 @@ CsvPrinter::CsvPrinter(CsvColumns& columns, std::span<const EventLayout> layouts
 // A stack is one cell, its frames with semicolons between them.
 void CsvPrinter::append_cell_of(std::string& cell, const FieldValue& value) const {
     if (is_listed(value))
-        return append_value(cell, value, '\0');
+        return append_value(cell, value, '\0', names());
     const auto add = [&](std::string_view frame) {
         if (!cell.empty())
             cell += ';';
         append_escaped(cell, frame);
     };
     for (const std::uint64_t frame : stack_frames(value))
-        add(caller_name(frame));
+        add(names().caller(frame));
     if (value.state == FieldValue::State::cut)
         add("...");
     else if (value.state == FieldValue::State::fault)
@@ -140,7 +140,7 @@ void CsvPrinter::fill(const CsvColumns::Places& places) {
             append_cell_of(cells_[places.ret[i]], value);
             continue;
         }
-        append_value(return_, value, '\0');
+        append_value(return_, value, '\0', names());
         if (const auto error = error_of(value))
             error_ = error_label(*error);
     }

@@ -50,7 +50,7 @@ class CsvPrinter : public Printer {
 public:
     // `trace`, if not empty: which one of several it is.
     CsvPrinter(CsvColumns& columns, std::span<const EventLayout> layouts,
-               const std::string& trace = {}, CallerName caller_name = hex_caller);
+               const std::string& trace = {}, AddressNames names = {});
 
     void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                std::string& out) override;

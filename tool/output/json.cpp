@@ -59,7 +59,7 @@ std::string text_of(const FieldValue& value) {
     return text;
 }
 
-Json to_json(const FieldValue& value) {
+Json to_json(const FieldValue& value, const AddressNames& names) {
     switch (value.state) {
     case FieldValue::State::null:
         return nullptr;
@@ -72,30 +72,33 @@ Json to_json(const FieldValue& value) {
     case FieldValue::State::number_fault:
         return {{"status", "fault"}};
     default:
+        if (is_symbolic(*value.field))
+            return names.of(value.number, *value.field);
         return number_json(value.number, *value.field);
     }
 }
 
-Json to_array(std::span<const FieldValue> values) {
+Json to_array(std::span<const FieldValue> values, const AddressNames& names) {
     Json array = Json::array();
     for (const FieldValue& value : values) {
         if (is_listed(value))
-            array.push_back(to_json(value));
+            array.push_back(to_json(value, names));
     }
     return array;
 }
 
-Json to_object(std::span<const FieldValue> values, std::span<const Field> fields) {
+Json to_object(std::span<const FieldValue> values, std::span<const Field> fields,
+               const AddressNames& names) {
     Json object = Json::object();
     for (std::size_t i = 0; i < values.size(); i++) {
         if (is_listed(values[i]))
-            object[fields[i].name] = to_json(values[i]);
+            object[fields[i].name] = to_json(values[i], names);
     }
     return object;
 }
 
-void add_return(Json& object, std::span<const FieldValue> values) {
-    Json array = to_array(values);
+void add_return(Json& object, std::span<const FieldValue> values, const AddressNames& names) {
+    Json array = to_array(values, names);
     if (array.empty())
         return;
     if (array.size() > 1) {
@@ -109,25 +112,26 @@ void add_return(Json& object, std::span<const FieldValue> values) {
 
 // A mark is no hit: what was written is all there is.
 void add_values(Json& object, const EventLayout& layout, const ClockConversion& clock,
-                const FieldValues& values) {
+                const FieldValues& values, const AddressNames& names) {
     if (layout.id == TL_ID_MARK) {
-        object["text"] = to_json(values.entry.front());
+        object["text"] = to_json(values.entry.front(), names);
         return;
     }
     if (!layout.at_entry)
-        object["registers"] = to_object(values.entry, layout.entry_fields);
+        object["registers"] = to_object(values.entry, layout.entry_fields, names);
     else if (layout.kind != TRAPLINE_RETURN)
         object["args"] =
-            layout.named ? to_object(values.entry, layout.entry_fields) : to_array(values.entry);
-    add_return(object, values.ret);
+            layout.named ? to_object(values.entry, layout.entry_fields, names)
+                         : to_array(values.entry, names);
+    add_return(object, values.ret, names);
     if (layout.kind == TRAPLINE_CALL)
         object["duration_ns"] = clock.duration_ns(values.duration);
 }
 
-void add_stack(Json& object, const FieldValue& stack, const CallerName& caller_name) {
+void add_stack(Json& object, const FieldValue& stack, const AddressNames& names) {
     Json frames = Json::array();
     for (const std::uint64_t frame : stack_frames(stack))
-        frames.push_back(caller_name(frame));
+        frames.push_back(names.caller(frame));
     object["stack"] = std::move(frames);
     if (stack.state != FieldValue::State::whole)
         object["stack_status"] = stack.state == FieldValue::State::cut ? "cut" : "fault";
@@ -153,9 +157,9 @@ void JsonPrinter::print(const Event& event, const EventLayout& layout, const Clo
     object["event"] = layout.name;
     object["kind"] = event_kind(layout);
     if (decode_fields(layout, event.fields, values_)) {
-        add_values(object, layout, clock, values_);
+        add_values(object, layout, clock, values_, names());
         if (const FieldValue* stack = stack_of(values_))
-            add_stack(object, *stack, [this](std::uint64_t at) { return caller_name(at); });
+            add_stack(object, *stack, names());
     } else {
         object["error"] = "the record is not what its event's layout says";
     }

@@ -13,8 +13,8 @@ namespace trapline {
 class JsonPrinter : public Printer {
 public:
     // Not empty: one of several traces. Its events say so, and when it was in real time.
-    explicit JsonPrinter(std::string trace = {}, CallerName caller_name = hex_caller)
-        : Printer(std::move(caller_name)), trace_(std::move(trace)) {}
+    explicit JsonPrinter(std::string trace = {}, AddressNames names = {})
+        : Printer(std::move(names)), trace_(std::move(trace)) {}
 
     void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                std::string& out) override;

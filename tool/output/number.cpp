@@ -119,6 +119,8 @@ void append_number(std::string& out, std::uint64_t number, const Field& field) {
     case NumberForm::pointer:
     case NumberForm::ip6:
     case NumberForm::mac:
+    case NumberForm::symbol:
+    case NumberForm::caller:
         return append_hex(out, number);
     case NumberForm::unsigned_:
         return append_decimal(out, number);

@@ -9,8 +9,12 @@
 
 namespace trapline {
 
-std::string hex_caller(std::uint64_t return_address) {
-    return fmt::format("{:#x}", return_address);
+std::string hex_name(std::uint64_t address) {
+    return fmt::format("{:#x}", address);
+}
+
+std::string AddressNames::of(std::uint64_t number, const Field& field) const {
+    return field.form == NumberForm::caller ? caller(number) : symbol(number);
 }
 
 std::string_view kind_name(trapline_probe_kind kind) {

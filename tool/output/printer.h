@@ -15,15 +15,23 @@
 
 namespace trapline {
 
-// What a return address is called: "vfs_read+0x1c", "ext4_file_read_iter+0x43 [ext4]".
-using CallerName = std::function<std::string(std::uint64_t return_address)>;
-
 // The address itself: where nothing else is known.
-std::string hex_caller(std::uint64_t return_address);
+std::string hex_name(std::uint64_t address);
+
+// What addresses are called: "vfs_read+0x1c", "ext4_file_read_iter+0x43 [ext4]".
+struct AddressNames {
+    using Name = std::function<std::string(std::uint64_t address)>;
+
+    Name caller = hex_name; // a return address, by the call before it
+    Name symbol = hex_name; // any
+
+    // Of a number that is_symbolic().
+    std::string of(std::uint64_t number, const Field& field) const;
+};
 
 class Printer {
 public:
-    explicit Printer(CallerName caller_name) : caller_name_(std::move(caller_name)) {}
+    explicit Printer(AddressNames names) : names_(std::move(names)) {}
     Printer(const Printer&) = delete;
     Printer& operator=(const Printer&) = delete;
     virtual ~Printer() = default;
@@ -33,12 +41,10 @@ public:
                        std::string& out) = 0;
 
 protected:
-    std::string caller_name(std::uint64_t return_address) const {
-        return caller_name_(return_address);
-    }
+    const AddressNames& names() const { return names_; }
 
 private:
-    CallerName caller_name_;
+    AddressNames names_;
 };
 
 // What all forms say alike.

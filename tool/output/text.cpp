@@ -81,7 +81,8 @@ void append_byte_value(std::string& out, const FieldValue& value) {
 
 // "0x1, "a", ...", with names "file=0x1, count=5"; of registers "di=0x1 si=0x2 ...".
 void append_values(std::string& out, std::span<const FieldValue> values,
-                   std::span<const Field> fields, bool named, std::string_view between = ", ") {
+                   std::span<const Field> fields, const AddressNames& names, bool named,
+                   std::string_view between = ", ") {
     bool first = true;
     for (std::size_t i = 0; i < values.size(); i++) {
         if (!is_listed(values[i]))
@@ -93,7 +94,7 @@ void append_values(std::string& out, std::span<const FieldValue> values,
             append_escaped(out, fields[i].name);
             out += '=';
         }
-        append_value(out, values[i], '"');
+        append_value(out, values[i], '"', names);
     }
 }
 
@@ -102,12 +103,12 @@ void append_mark(std::string& out, const FieldValue& text) {
     if (text.state == FieldValue::State::whole)
         append_escaped(out, text.text);
     else
-        append_value(out, text, '"');
+        append_value(out, text, '"', {});
 }
 
 // Several that a list asked for have their names.
 void append_return(std::string& out, std::span<const FieldValue> values,
-                   std::span<const Field> fields, bool colour) {
+                   std::span<const Field> fields, const AddressNames& names, bool colour) {
     const bool several = std::count_if(values.begin(), values.end(), is_listed) > 1;
     bool first = true;
     for (std::size_t i = 0; i < values.size(); i++) {
@@ -122,7 +123,7 @@ void append_return(std::string& out, std::span<const FieldValue> values,
         }
         const auto error = error_of(value);
         if (!error) {
-            append_value(out, value, '"');
+            append_value(out, value, '"', names);
             continue;
         }
         const Coloured coloured(out, colour, red);
@@ -136,9 +137,12 @@ void append_return(std::string& out, std::span<const FieldValue> values,
 
 } // namespace
 
-void append_value(std::string& out, const FieldValue& value, char quote) {
+void append_value(std::string& out, const FieldValue& value, char quote,
+                  const AddressNames& names) {
     switch (value.state) {
     case FieldValue::State::number:
+        if (value.field != nullptr && is_symbolic(*value.field))
+            return append_escaped(out, names.of(value.number, *value.field));
         if (value.field != nullptr)
             return append_number(out, value.number, *value.field);
         return append_hex(out, value.number);
@@ -217,7 +221,7 @@ void TextPrinter::append_stack(std::string& out, const FieldValue& stack) const 
         out += '\n';
     };
     for (const std::uint64_t frame : stack_frames(stack))
-        line(caller_name(frame));
+        line(names().caller(frame));
     if (stack.state == FieldValue::State::cut)
         line("...");
     else if (stack.state == FieldValue::State::fault)
@@ -247,12 +251,12 @@ void TextPrinter::print(const Event& event, const EventLayout& layout, const Clo
         append_mark(out, values_.entry.front());
     } else if (!layout.at_entry) {
         out += ": ";
-        append_values(out, values_.entry, layout.entry_fields, true, " ");
+        append_values(out, values_.entry, layout.entry_fields, names(), true, " ");
     } else {
         out += '(';
-        append_values(out, values_.entry, layout.entry_fields, layout.named);
+        append_values(out, values_.entry, layout.entry_fields, names(), layout.named);
         out += ')';
-        append_return(out, values_.ret, layout.return_fields, colour_);
+        append_return(out, values_.ret, layout.return_fields, names(), colour_);
         if (layout.kind == TRAPLINE_CALL) {
             out += ' ';
             const Coloured coloured(out, colour_, dim);

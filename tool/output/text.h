@@ -17,8 +17,8 @@ public:
     // `prefix`, if not empty: before each line, it is one of several traces, and the times are
     // those of CLOCK_REALTIME.
     explicit TextPrinter(bool colour = false, std::string prefix = {},
-                         CallerName caller_name = hex_caller)
-        : Printer(std::move(caller_name)), colour_(colour), prefix_(std::move(prefix)) {}
+                         AddressNames names = {})
+        : Printer(std::move(names)), colour_(colour), prefix_(std::move(prefix)) {}
 
     void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
                std::string& out) override;
@@ -33,7 +33,8 @@ private:
 
 // A number as its field has it, (fault), (null), or text that ends in ... where it was cut;
 // `quote`: around text, '\0': none.
-void append_value(std::string& out, const FieldValue& value, char quote);
+void append_value(std::string& out, const FieldValue& value, char quote,
+                  const AddressNames& names);
 
 // ftrace's four: interrupts, need-resched, kind of context, preemption depth; "d..1".
 std::array<char, 4> flag_characters(std::uint16_t flags);

@@ -141,22 +141,23 @@ void Report::make_printers() {
         width = std::max(width, escaped(shown.trace->name()).size());
     for (Shown& shown : shown_) {
         const std::string name = merged() ? shown.trace->name() : std::string();
-        const CallerName caller_name =
-            [callers = RecordedCallers(shown.trace->reader().description().symbols)](
-                std::uint64_t at) { return callers.name(at); };
+        const auto callers =
+            std::make_shared<RecordedCallers>(shown.trace->reader().description().symbols);
+        const AddressNames names{[callers](std::uint64_t at) { return callers->name(at); },
+                                 [callers](std::uint64_t at) { return callers->symbol_name(at); }};
         switch (options_.form) {
         case ReportOptions::Form::json:
-            shown.printer = std::make_unique<JsonPrinter>(name, caller_name);
+            shown.printer = std::make_unique<JsonPrinter>(name, names);
             break;
         case ReportOptions::Form::csv:
             shown.printer = std::make_unique<CsvPrinter>(
-                columns_, shown.trace->reader().description().layouts, name, caller_name);
+                columns_, shown.trace->reader().description().layouts, name, names);
             break;
         case ReportOptions::Form::text:
             shown.printer = std::make_unique<TextPrinter>(
                 output_.terminal(),
                 merged() ? fmt::format("{:<{}}: ", escaped(name), width) : std::string(),
-                caller_name);
+                names);
             break;
         }
     }

@@ -17,7 +17,8 @@ constexpr std::string_view list_hint =
     "as in 'vfs_read(file->f_path.dentry->d_name.name, count)', or '()' for none";
 
 constexpr std::string_view format_hint =
-    "formats are :x :d :u :c :str :ustr :hex[n] :be16 :be32 :ip4 :ip6 :mac :errno and :depth[n]";
+    "formats are :x :d :u :c :str :ustr :hex[n] :be16 :be32 :ip4 :ip6 :mac :errno :sym and\n"
+    ":depth[n]";
 
 constexpr std::uint64_t depth_max = 8;
 
@@ -40,6 +41,7 @@ constexpr std::array format_names = std::to_array<FormatName>({
     {"ip6", Format::ip6},
     {"mac", Format::mac},
     {"errno", Format::error},
+    {"sym", Format::symbol},
     {"depth", Format::depth},
 });
 

@@ -4,7 +4,7 @@
 //   LIST    "(" [ ITEM { "," ITEM } ] ")" [ "=" ITEM ]
 //   ITEM    VALUE [ ":" FORMAT ]                        VALUE: see spec/expression.h
 //   FORMAT  x | d | u | c | str[n] | ustr[n] | hex[n] | be16 | be32 | ip4 | ip6 | mac | errno |
-//           depth[n]
+//           sym | depth[n]
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ enum class Format : std::uint8_t {
     ip4,
     ip6,
     mac,
-    error, // an errno, if it is negative
+    error,  // an errno, if it is negative
+    symbol, // the kernel's, that an address is in
     depth, // of a structure, with those inside of it
 };
 

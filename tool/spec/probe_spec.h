@@ -8,7 +8,7 @@
 //   LIST       "(" [ ITEM { "," ITEM } ] ")" [ "=" ITEM ]
 //   ITEM       VALUE [ ":" FORMAT ]
 //   FORMAT     x | d | u | c | str[n] | ustr[n] | hex[n] | be16 | be32 | ip4 | ip6 | mac | errno |
-//              depth[n]
+//              sym | depth[n]
 //   CONDITION  COMPARISON { ("&&" | "||") COMPARISON }, with "!" and parentheses
 //   VALUE      file->f_path.dentry->d_name.name, ((struct sock *)$arg1)->sk_state, a[2], a[0:4],
 //              *p, &s->m, p + 1, (n & 3), $pid, ...

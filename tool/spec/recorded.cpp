@@ -16,6 +16,7 @@ namespace {
 using Kind = Expression::Kind;
 using Place = Value::Place;
 
+constexpr std::uint64_t word_size = 8;
 constexpr std::uint64_t elements_max = 64;
 constexpr std::uint64_t ip6_size = 16;
 constexpr std::uint64_t mac_size = 6;
@@ -56,6 +57,8 @@ public:
         case Format::be16:
         case Format::be32:
             return {big_endian(std::move(value), item_.format == Format::be16 ? 2 : 4)};
+        case Format::symbol:
+            return {symbolic(std::move(value))};
         default:
             return {formatted(std::move(value))};
         }
@@ -266,6 +269,20 @@ private:
         Recorded made = recorded_number(std::move(field), std::move(value.chain));
         made.whole = item_.format != Format::character;
         return made;
+    }
+
+    Recorded symbolic(Value value) {
+        value = scope_.number(expression_, std::move(value));
+        if (value.type && size_of(*value.types, *value.type) != word_size)
+            scope_.fail(item_.format_position,
+                        fmt::format("{} has {} bytes, and an address {}", name_,
+                                    size_of(*value.types, *value.type), word_size),
+                        "a symbol is found by a pointer, or a number as long as one");
+        const bool returned_to = expression_.kind == Kind::builtin &&
+                                 expression_.builtin == Builtin::caller;
+        return recorded_number(
+            {.name = name_, .form = returned_to ? NumberForm::caller : NumberForm::symbol},
+            std::move(value.chain));
     }
 
     Recorded big_endian(Value value, std::uint8_t size) {

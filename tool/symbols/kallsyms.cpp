@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::uint32_t no_entry = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t read_piece = 1 << 16;
+constexpr std::uint64_t page_size = 4096;
 
 // What a large kernel needs; not touched before it is used, and growing would copy it all.
 constexpr std::size_t usual_symbols = 250'000;
@@ -102,6 +103,11 @@ bool parse_line(const char* at, const char* end, Line& line) {
     if (end - at > 2 && *at == '[' && end[-1] == ']')
         line.module = {at + 1, static_cast<std::size_t>(end - at - 2)};
     return !line.name.empty() && line.name.size() <= std::numeric_limits<std::uint16_t>::max();
+}
+
+// What is lower isn't the kernel's: offsets of per-CPU variables, and other absolute symbols.
+bool is_kernel_address(std::uint64_t address) {
+    return address >> 63 != 0;
 }
 
 bool is_text(char type) {
@@ -341,6 +347,43 @@ std::optional<Symbol> Kallsyms::function_at(std::uint64_t address) const {
     if (address - symbol.address >= symbol.size)
         return std::nullopt;
     return symbol;
+}
+
+const std::vector<std::uint32_t>& Kallsyms::all_by_address() const {
+    if (!by_address_.empty())
+        return by_address_;
+    for (std::uint32_t i = 0; i < symbols_.size(); i++) {
+        if (is_kernel_address(symbols_[i].address))
+            by_address_.push_back(i);
+    }
+    std::stable_sort(by_address_.begin(), by_address_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return symbols_[a].address < symbols_[b].address;
+    });
+    return by_address_;
+}
+
+std::optional<Symbol> Kallsyms::symbol_at(std::uint64_t address) const {
+    if (!is_kernel_address(address))
+        return std::nullopt;
+    const std::vector<std::uint32_t>& all = all_by_address();
+    const auto above = std::upper_bound(
+        all.begin(), all.end(), address,
+        [&](std::uint64_t wanted, std::uint32_t i) { return wanted < symbols_[i].address; });
+    if (above == all.begin())
+        return std::nullopt;
+    const std::uint64_t nearest = symbols_[*std::prev(above)].address;
+    const Entry* chosen = nullptr;
+    for (auto at = std::prev(above); symbols_[*at].address == nearest; --at) {
+        const Entry& entry = symbols_[*at];
+        if (chosen == nullptr || is_text(entry.type) || !is_text(chosen->type))
+            chosen = &entry;
+        if (at == all.begin())
+            break;
+    }
+    const Symbol symbol = symbol_of(*chosen);
+    const bool last = symbol.size == 0 && !symbol.module.empty() && symbol.is_function();
+    const std::uint64_t size = last ? page_size : std::max<std::uint64_t>(symbol.size, 1);
+    return address - symbol.address < size ? std::optional(symbol) : std::nullopt;
 }
 
 // One entry for all of a name.

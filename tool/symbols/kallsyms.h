@@ -61,6 +61,11 @@ public:
     // are hidden, or it isn't known where a function ends.
     std::optional<Symbol> function_at(std::uint64_t address) const;
 
+    // The symbol that `address` is in, function or data; of several at one place the first
+    // function's, or the first. Whose end isn't known, that of a module's last function, ends
+    // with a page. None for what isn't in the upper half.
+    std::optional<Symbol> symbol_at(std::uint64_t address) const;
+
     // Visits the functions of `module`, as for find(), whose names are `wanted`, by address; if
     // addresses are hidden, in the order of the file. A place that is listed twice under one name
     // is visited once. The numbers are those among all functions of the name, wherever they are.
@@ -102,11 +107,13 @@ private:
     bool in_module(const Entry& entry, std::string_view module) const;
     std::uint32_t first_of_name(const Entry& entry) const;
     std::vector<std::uint32_t> functions_by_address(const Wanted& wanted) const;
+    const std::vector<std::uint32_t>& all_by_address() const;
 
     std::vector<char> names_;
     std::vector<Entry> symbols_;
     std::vector<std::string> modules_{""}; // the first is the kernel image
     std::vector<std::uint32_t> heads_;     // hash chains
+    mutable std::vector<std::uint32_t> by_address_; // those of the upper half, once asked for
     bool hidden_ = true;
 };
 

@@ -2,12 +2,27 @@
 // What is known of one record, and of the fields that its event has.
 #include "trace/event.h"
 
+#include <algorithm>
+
 namespace trapline {
 
 bool is_signed(const Field& field) {
     return field.form == NumberForm::signed_ || field.form == NumberForm::error ||
            (field.form == NumberForm::enumeration && field.enumeration &&
             field.enumeration->is_signed);
+}
+
+bool is_symbolic(const Field& field) {
+    return field.type == FieldType::raw &&
+           (field.form == NumberForm::symbol || field.form == NumberForm::caller);
+}
+
+bool has_addresses(const EventLayout& layout) {
+    const auto is_address = [](const Field& field) {
+        return field.type == FieldType::stack || is_symbolic(field);
+    };
+    return std::any_of(layout.entry_fields.begin(), layout.entry_fields.end(), is_address) ||
+           std::any_of(layout.return_fields.begin(), layout.return_fields.end(), is_address);
 }
 
 const EventLayout& mark_layout() {

@@ -37,6 +37,8 @@ enum class NumberForm : std::uint8_t {
     ip4,   // as it lies in memory
     ip6,   // 16 bytes
     mac,   // 6 bytes
+    symbol, // an address, by the kernel's symbol that it is in
+    caller, // a return address: the same of the call before it
 };
 
 struct EnumValue {
@@ -62,6 +64,9 @@ struct Field {
 // Whether its numbers have a sign.
 bool is_signed(const Field& field);
 
+// Whether its numbers are shown by names that symbols give.
+bool is_symbolic(const Field& field);
+
 // What an event id stands for. Chosen by whoever adds the probe.
 struct EventLayout {
     std::uint16_t id = 0;
@@ -72,6 +77,9 @@ struct EventLayout {
     std::vector<Field> entry_fields;  // none for TRAPLINE_RETURN
     std::vector<Field> return_fields; // none for TRAPLINE_ENTRY
 };
+
+// Whether its events have addresses to be named: a stack, or such numbers.
+bool has_addresses(const EventLayout& layout);
 
 // TL_ID_MARK's: a text.
 const EventLayout& mark_layout();

@@ -55,6 +55,44 @@ builtins() {
 }
 t "what is known of the task, the caller, registers" builtins
 
+# In text, and the same in JSON and in a recording, which another machine shows.
+symbols() {
+	modprobe tlstack || fail "no tlstack"
+	local list="kprobe:read_zero(\$caller:sym, \$arg3:sym)" shown='\$caller=vfs_read\+0x[0-9a-f]+, \$arg3=0x1b39\)$'
+	trace -o events "$list" -- tl-calls 3
+	expect_every events "read_zero\\($shown"
+	trace --json -o events "$list" -- tl-calls 3
+	expect_every events '"args":\{"\$caller":"vfs_read\+0x[0-9a-f]+","\$arg3":"0x1b39"\}'
+	trace -o events 'kprobe:tlstack_last($caller:sym)' -- sh -c 'echo 0 >/sys/module/tlstack/parameters/again'
+	expect_every events 'tlstack_last\(\$caller=tlstack_again\+0x[0-9a-f]+ \[tlstack\]\)$'
+	trapline record -o rec "$list" 'kprobe:tlstack_last($caller:sym)' -- \
+		sh -c 'tl-calls 3 && echo 0 >/sys/module/tlstack/parameters/again' >out 2>err || fail "record: $?"
+	rmmod tlstack
+	trapline report rec >report 2>err || fail "report: $?"
+	expect_is "lines" "$(lines report "read_zero\\($shown")" 3
+	expect_is "lines" "$(lines report 'tlstack_last\(\$caller=tlstack_again\+0x[0-9a-f]+ \[tlstack\]\)$')" 1
+	trapline report --csv rec >csv 2>err || fail "report --csv: $?"
+	expect_in csv ',read_zero,entry,vfs_read\+0x[0-9a-f]+,0x1b39,'
+	expect_in csv ',tlstack_last,entry,tlstack_again\+0x[0-9a-f]+ \[tlstack\],'
+	expect_is "names in the recording" "$(grep -o '"name":"[^"]*","size"' rec/metadata | sort -u | wc -l)" 2
+}
+t "symbols of addresses: of functions, modules, in a recording" symbols
+
+symbols_of_data() {
+	needs_types
+	grep -q ' zero_fops$' /proc/kallsyms || skip "this kernel's symbols are those of functions alone"
+	trace -o events 'vfs_read(file->f_op:sym, file->f_op->read_iter:sym, file:sym) if count == 77' -- tl-calls 2 --size 77
+	expect_status 0
+	expect_every events "vfs_read\\(file->f_op=zero_fops, file->f_op->read_iter=[a-z0-9_]+, file=$hex\\)"
+	expect_is "lines" "$(lines events .)" 2
+	iter=$(sed -nE '1s/.*read_iter=([a-z0-9_]+),.*/\1/p' events)
+	expect_in /proc/kallsyms " [tT] $iter\$"
+	trace -o events 'vfs_read(count:sym, (u32)count:sym)' -- true
+	expect_status 2
+	expect_in err 'has 4 bytes, and an address 8'
+}
+t "symbols of addresses: tables and what is in them" symbols_of_data
+
 user_memory() {
 	needs_types
 	local sin='((struct sockaddr_in *)uservaddr)'
