@@ -176,7 +176,31 @@ TEST(Text, Enumerations) {
     EXPECT_EQ(shows(bits, 3), "RW)");
     EXPECT_EQ(shows(bits, 5), "R|X)");
     EXPECT_EQ(shows(bits, 0x46), "W|X|0x40)");
-    EXPECT_EQ(shows(bits, 0x40), "64)");
+    EXPECT_EQ(shows(bits, 0x40), "0x40)") << "no name for any of its bits";
+    EXPECT_EQ(shows(bits, 0x80000001), "R|0x80000000)");
+    const Field unnamed_zero = enum_field({{"R", 1}, {"W", 2}, {"X", 4}, {"ALL", 7}});
+    EXPECT_EQ(shows(unnamed_zero, 0), "0)");
+    EXPECT_EQ(shows(unnamed_zero, 7), "ALL)");
+    EXPECT_EQ(shows(unnamed_zero, 0xf), "R|W|X|0x8)");
+    const Field not_of_bits = enum_field({{"R", 1}, {"W", 2}, {"X", 4}, {"MODE", 0x18}});
+    EXPECT_EQ(shows(not_of_bits, 0x19), "25)") << "what 0x18 consists of isn't known";
+}
+
+TEST(Text, EnumerationsOfBitsWithASign) {
+    const auto shows = [](const Field& field, std::uint32_t value) {
+        return shown(make_layout(TRAPLINE_ENTRY, {field}), RecordBytes().number(value));
+    };
+    const Field low = enum_field({{"R", 1}, {"W", 2}, {"X", 4}}, true);
+    EXPECT_EQ(shows(low, 0x11), "vfs_read(R|0x10)");
+    EXPECT_EQ(shows(low, 0xfffffffd), "vfs_read(-3)") << "an error, or a complement";
+    const Field top =
+        enum_field({{"R", 1}, {"W", 2}, {"T", 0xffffffff80000000}, {"ERR", -std::uint64_t{9}}},
+                   true);
+    EXPECT_EQ(shows(top, 0xfffffff7), "vfs_read(ERR)");
+    EXPECT_EQ(shows(top, 0x80000001), "vfs_read(-2147483647)") << "its values aren't bits";
+    const Field all = enum_field({{"R", 1}, {"W", 2}, {"T", 0xffffffff80000000}}, true);
+    EXPECT_EQ(shows(all, 0x80000001), "vfs_read(R|T)");
+    EXPECT_EQ(shows(all, 0x80000004), "vfs_read(T|0x4)");
 }
 
 TEST(Text, FormatsOfLists) {

@@ -38,7 +38,7 @@ Json number_json(std::uint64_t number, const Field& field) {
             return number;
         return number != 0;
     case NumberForm::enumeration: {
-        std::string name = field.enumeration ? enum_text(number, *field.enumeration) : "";
+        std::string name = field.enumeration ? enum_text(number, field) : "";
         if (!name.empty())
             return name;
         if (field.enumeration && field.enumeration->is_signed)

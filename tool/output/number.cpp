@@ -23,16 +23,20 @@ void append_decimal(std::string& out, Number number) {
         out.append(text.data(), end);
 }
 
-// Whether they are to be joined: several single bits, and whatever else there is consists of
-// those. Three of them, for 1 and 2 alone are how anything is numbered.
-bool are_bits(const Enumeration& enumeration) {
+// All bits that have names of their own, if values are to be joined from them; else 0. They are:
+// several single bits, and whatever else there is consists of those. Three of them, for 1 and 2
+// alone are how anything is numbered.
+std::uint64_t named_bits(const Enumeration& enumeration, std::uint64_t mask) {
     std::uint64_t all = 0;
     for (const EnumValue& value : enumeration.values)
-        if (std::has_single_bit(value.value))
-            all |= value.value;
-    return std::popcount(all) >= 3 &&
-           std::all_of(enumeration.values.begin(), enumeration.values.end(),
-                       [all](const EnumValue& value) { return (value.value & ~all) == 0; });
+        if (std::has_single_bit(value.value & mask))
+            all |= value.value & mask;
+    const bool joined = std::popcount(all) >= 3 &&
+                        std::all_of(enumeration.values.begin(), enumeration.values.end(),
+                                    [&](const EnumValue& value) {
+                                        return (value.value & mask & ~all) == 0;
+                                    });
+    return joined ? all : 0;
 }
 
 void append_error(std::string& out, std::int64_t number) {
@@ -87,7 +91,8 @@ std::string character_text(std::uint64_t number) {
     return text;
 }
 
-std::string enum_text(std::uint64_t number, const Enumeration& enumeration) {
+std::string enum_text(std::uint64_t number, const Field& field) {
+    const Enumeration& enumeration = *field.enumeration;
     std::string out;
     for (const EnumValue& value : enumeration.values) {
         if (value.value == number) {
@@ -95,20 +100,28 @@ std::string enum_text(std::uint64_t number, const Enumeration& enumeration) {
             return out;
         }
     }
-    if (number == 0 || !are_bits(enumeration))
+    // As many bits as it has: a sign is extended beyond them.
+    const unsigned width = 8U * field.size;
+    const std::uint64_t mask = ~std::uint64_t{0} >> (64 - width);
+    const std::uint64_t bits = named_bits(enumeration, mask);
+    const bool negative = enumeration.is_signed && number >> 63 != 0;
+    if (number == 0 || bits == 0 || (negative && (bits >> (width - 1) & 1) == 0))
         return out;
+    number &= mask;
     for (const EnumValue& value : enumeration.values) {
-        if (!std::has_single_bit(value.value) || (number & value.value) == 0)
+        const std::uint64_t bit = value.value & mask;
+        if (!std::has_single_bit(bit) || (number & bit) == 0)
             continue;
         if (!out.empty())
             out += '|';
         append_escaped(out, value.name);
-        number &= ~value.value;
+        number &= ~bit;
     }
-    if (!out.empty() && number != 0) {
+    if (number == 0)
+        return out;
+    if (!out.empty())
         out += '|';
-        append_hex(out, number);
-    }
+    append_hex(out, number);
     return out;
 }
 
@@ -141,7 +154,7 @@ void append_number(std::string& out, std::uint64_t number, const Field& field) {
     case NumberForm::enumeration:
         break;
     }
-    const std::string name = field.enumeration ? enum_text(number, *field.enumeration) : "";
+    const std::string name = field.enumeration ? enum_text(number, field) : "";
     if (!name.empty())
         out += name;
     else if (field.enumeration && field.enumeration->is_signed)

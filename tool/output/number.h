@@ -23,8 +23,8 @@ void append_bytes(std::string& out, std::string_view bytes, const Field& field);
 // A character as C writes it, without quotes: a, \n, \000.
 std::string character_text(std::uint64_t number);
 
-// Of an enumeration: the value's name; or, if its values are bits, the names of those that are
-// set, and the rest in hexadecimal. Empty: it has no name.
-std::string enum_text(std::uint64_t number, const Enumeration& enumeration);
+// Of a field that has an enumeration: the value's name; or, if its values are bits, the names of
+// those that are set, and the rest in hexadecimal. Empty: it has no name, and is no set of bits.
+std::string enum_text(std::uint64_t number, const Field& field);
 
 } // namespace trapline
