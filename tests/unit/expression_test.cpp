@@ -540,9 +540,26 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
               "--entry");
     EXPECT_TRUE(refusal("(n)", "kretprobe:f")
                     .starts_with("a return probe sees no entry, so there is no n @ 1 | "));
-    EXPECT_TRUE(refusal("($pid)", "kretprobe:f")
-                    .starts_with("a return probe sees no entry, so its list is empty @ 1 | "));
+    EXPECT_TRUE(refusal("($arg1)", "kretprobe:f")
+                    .starts_with("a return probe sees no entry, so there is no $arg1 @ 1 | "));
     EXPECT_TRUE(refusal("(n)", "f+4").starts_with("inside a function n may be anywhere @ 1 | "));
+}
+
+// Stored by one program, before the result: a fault of the second is the second's.
+TEST_F(Lists, OfAReturnAreOfItsTask) {
+    const CompiledProbe probe =
+        list("($pid, $tid:x, $comm, cpu) = $retval->to->a if $uid == 0", "kretprobe:f");
+    EXPECT_TRUE(probe.entry.empty());
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "$pid:unsigned:4 $tid:hex:8 $comm:string cpu:unsigned:4");
+    EXPECT_EQ(described(probe.layout.return_fields), "$retval->to->a:unsigned:4 faults:faults");
+    EXPECT_TRUE(probe.layout.named);
+    EXPECT_EQ(refusal("($retval)", "kretprobe:f"),
+              "the list is of what is known besides the return value @ 1 | that stands behind it: "
+              "'kretprobe:FUNC($tid) = $retval'");
+    EXPECT_TRUE(refusal("($duration)", "kretprobe:f").starts_with("a return probe sees no entry"))
+        << refusal("($duration)", "kretprobe:f");
+    EXPECT_EQ(described(list("()", "kretprobe:f").layout.entry_fields), "");
 }
 
 // Of a byte the rest of the register is anything; a void function has no result.

@@ -110,10 +110,47 @@ TEST(Fields, CallHasADurationBetween) {
     EXPECT_EQ(values.ret[0].number, 5U);
     expect_bounds_checked(layout, bytes);
 
-    layout.kind = TRAPLINE_RETURN;
-    EXPECT_EQ(fields_size(layout, bytes), 4U);
     layout.kind = TRAPLINE_ENTRY;
     EXPECT_EQ(fields_size(layout, bytes), 16U);
+    layout.kind = TRAPLINE_RETURN;
+    EXPECT_EQ(fields_size(layout, bytes), 20U) << "what its list names, and the result";
+    layout.entry_fields = {};
+    EXPECT_EQ(fields_size(layout, bytes), 4U);
+}
+
+// One program has stored both halves: its mask, at the end, is of the numbers in both.
+TEST(Fields, FaultsOfAReturnAreInBothHalves) {
+    EventLayout layout = entry({u32, str, u32});
+    layout.kind = TRAPLINE_RETURN;
+    layout.return_fields = {u64, u32, faults};
+    const std::vector<std::byte> bytes = RecordBytes()
+                                             .number(std::uint32_t{1})
+                                             .string(TL_STR_WHOLE, "abc")
+                                             .number(std::uint32_t{0})
+                                             .number(std::uint64_t{0})
+                                             .number(std::uint32_t{0})
+                                             .number(std::uint32_t{2 | 4});
+    FieldValues values;
+    ASSERT_TRUE(decode_fields(layout, bytes, values));
+    EXPECT_EQ(values.entry[0].state, State::number);
+    EXPECT_EQ(values.entry[2].state, State::number_fault);
+    EXPECT_EQ(values.ret[0].state, State::number_fault);
+    EXPECT_EQ(values.ret[1].state, State::number);
+    expect_bounds_checked(layout, bytes);
+    // Of a call each half has its own.
+    layout.kind = TRAPLINE_CALL;
+    layout.entry_fields = {u32};
+    layout.return_fields = {u32, u32, faults};
+    const std::vector<std::byte> of_call = RecordBytes()
+                                               .number(std::uint32_t{0})
+                                               .number(std::uint64_t{777})
+                                               .number(std::uint32_t{0})
+                                               .number(std::uint32_t{0})
+                                               .number(std::uint32_t{2});
+    ASSERT_TRUE(decode_fields(layout, of_call, values));
+    EXPECT_EQ(values.entry[0].state, State::number);
+    EXPECT_EQ(values.ret[0].state, State::number);
+    EXPECT_EQ(values.ret[1].state, State::number_fault);
 }
 
 TEST(Fields, WhatFollowsARecordIsNotItsOwn) {

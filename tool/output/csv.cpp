@@ -81,8 +81,7 @@ std::vector<std::size_t> CsvColumns::places(std::span<const Field> fields, bool 
 CsvColumns::Places CsvColumns::add(const EventLayout& layout) {
     std::vector<bool> taken(names_.size());
     Places out;
-    if (layout.kind != TRAPLINE_RETURN)
-        out.entry = places(layout.entry_fields, false, taken);
+    out.entry = places(layout.entry_fields, false, taken);
     if (layout.kind != TRAPLINE_ENTRY)
         out.ret = places(layout.return_fields, true, taken);
     return out;

@@ -119,7 +119,7 @@ void add_values(Json& object, const EventLayout& layout, const ClockConversion& 
     }
     if (!layout.at_entry)
         object["registers"] = to_object(values.entry, layout.entry_fields, names);
-    else if (layout.kind != TRAPLINE_RETURN)
+    else if (layout.kind != TRAPLINE_RETURN || !layout.entry_fields.empty())
         object["args"] =
             layout.named ? to_object(values.entry, layout.entry_fields, names)
                          : to_array(values.entry, names);

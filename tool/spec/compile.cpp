@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "spec/program_builder.h"
 #include "spec/registers.h"
@@ -134,7 +135,7 @@ public:
         for (const ListItem& item : spec_.arguments->items) {
             const ListItem bound = bind(item);
             const Expression& root = bound.value.root();
-            check_entry(root);
+            check_known(root);
             const bool again = is_again(item);
             for (Recorded& one : recorded_item(scope_, bound, fields_))
                 all.push_back(named(item, std::move(one), again));
@@ -163,18 +164,18 @@ private:
         return bound;
     }
 
-    void check_entry(const Expression& root) const {
+    void check_known(const Expression& root) const {
         if (is_retval(root))
-            scope_.fail(root.position, "the list is of what is known at the entry",
+            scope_.fail(root.position,
                         spec_.kind == TRAPLINE_RETURN
-                            ? "the return value stands behind it: 'kretprobe:FUNC() = $retval'"
+                            ? "the list is of what is known besides the return value"
+                            : "the list is of what is known at the entry",
+                        spec_.kind == TRAPLINE_RETURN
+                            ? "that stands behind it: 'kretprobe:FUNC($tid) = $retval'"
                             : "the return value stands behind it: 'FUNC(...) = $retval'");
         if (root.kind == Expression::Kind::builtin && root.builtin == Builtin::duration)
             scope_.fail(root.position, "the duration isn't known at the entry",
                         "it is shown of each call, without being listed");
-        if (spec_.kind == TRAPLINE_RETURN)
-            scope_.fail(root.position, "a return probe sees no entry, so its list is empty",
-                        "trace the call: without kretprobe: and --return");
     }
 
     std::string_view typed(const ListItem& item) const {
@@ -251,15 +252,18 @@ public:
             (spec_.kind == TRAPLINE_ENTRY ? entry : ret).push_back(recorded_stack(spec_));
 
         ProgramBuilder stored;
-        for (const Recorded& recorded : entry)
-            stored.put(recorded);
+        if (spec_.kind != TRAPLINE_RETURN)
+            for (const Recorded& recorded : entry)
+                stored.put(recorded);
         const std::vector<Kept> kept = stored.take_kept();
         BoundConditions checks;
         if (spec_.condition)
             checks = bind_condition(*spec_.condition, scope_, kept, spec_.arguments.has_value());
         if (spec_.kind != TRAPLINE_RETURN)
             build(checks.entry, entry, probe_.entry, probe_.layout.entry_fields);
-        if (spec_.kind != TRAPLINE_ENTRY)
+        if (spec_.kind == TRAPLINE_RETURN)
+            build_return(checks.ret, std::move(entry), std::move(ret));
+        else if (spec_.kind == TRAPLINE_CALL)
             build(checks.ret, ret, probe_.ret, probe_.layout.return_fields);
         check_size();
         probe_.tested = {checks.entry.has_value(), checks.ret.has_value()};
@@ -300,6 +304,17 @@ private:
             builder.put(recorded);
         program = builder.finish();
         fields = builder.take_fields();
+    }
+
+    // A return's list and its result are stored by one program.
+    void build_return(const std::optional<BoundCondition>& check, std::vector<Recorded> listed,
+                      std::vector<Recorded> result) {
+        const auto count = static_cast<std::ptrdiff_t>(listed.size());
+        std::move(result.begin(), result.end(), std::back_inserter(listed));
+        std::vector<Field>& fields = probe_.layout.return_fields;
+        build(check, listed, probe_.ret, fields);
+        probe_.layout.entry_fields.assign(fields.begin(), fields.begin() + count);
+        fields.erase(fields.begin(), fields.begin() + count);
     }
 
     // Both ends of a call are one record; each by itself was checked as it was built.

@@ -299,8 +299,7 @@ public:
                        "\tstream_id = {};\n"
                        "\tfields := struct {{\n",
                        quoted(layout_.name), layout_.id, TL_STREAM_ID);
-        if (layout_.kind != TRAPLINE_RETURN)
-            write_fields(layout_.entry_fields);
+        write_fields(layout_.entry_fields);
         if (layout_.kind == TRAPLINE_CALL)
             append("tl_ticks", unique("duration"));
         if (layout_.kind != TRAPLINE_ENTRY)

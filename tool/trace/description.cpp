@@ -511,8 +511,7 @@ EventLayout parse_layout(const Value& value, const Enums& enums, Ids& ids) {
     std::size_t size = layout.kind == TRAPLINE_CALL ? sizeof(std::uint64_t) : 0;
     if (const auto named = value.find("named"))
         layout.named = named->flag();
-    layout.entry_fields =
-        parse_fields(value.at("entry"), layout.kind != TRAPLINE_RETURN, enums, size);
+    layout.entry_fields = parse_fields(value.at("entry"), true, enums, size);
     layout.return_fields =
         parse_fields(value.at("return"), layout.kind != TRAPLINE_ENTRY, enums, size);
     if (size > TL_FIELDS_MAX)

@@ -74,7 +74,7 @@ struct EventLayout {
     trapline_probe_kind kind = TRAPLINE_CALL;
     bool at_entry = true;             // false: fields are registers at an offset, not arguments
     bool named = false;               // arguments have names: those of the function's parameters
-    std::vector<Field> entry_fields;  // none for TRAPLINE_RETURN
+    std::vector<Field> entry_fields;  // of TRAPLINE_RETURN what is known besides its result
     std::vector<Field> return_fields; // none for TRAPLINE_ENTRY
 };
 

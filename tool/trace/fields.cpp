@@ -126,16 +126,9 @@ bool read_field(Cursor& cursor, const Field& field, FieldValue& value) {
     return false;
 }
 
-// The mask lies behind the numbers that it speaks of, so it is applied when all are read.
-void apply_faults(std::span<FieldValue> values) {
-    std::uint64_t mask = 0;
-    for (const FieldValue& value : values) {
-        if (value.state == FieldValue::State::faults)
-            mask |= value.number;
-    }
-    if (mask == 0)
-        return;
-    unsigned nth = 0;
+// The mask lies behind the numbers that it speaks of, those of one program, so it is applied when
+// all are read. They are numbered from `nth` on; returns how many there are then.
+unsigned apply_faults(std::uint64_t mask, std::span<FieldValue> values, unsigned nth) {
     for (FieldValue& value : values) {
         if (value.state != FieldValue::State::number)
             continue;
@@ -145,6 +138,24 @@ void apply_faults(std::span<FieldValue> values) {
             value.state = FieldValue::State::number_fault;
         nth++;
     }
+    return nth;
+}
+
+std::uint64_t mask_of(std::span<const FieldValue> values) {
+    std::uint64_t mask = 0;
+    for (const FieldValue& value : values)
+        if (value.state == FieldValue::State::faults)
+            mask |= value.number;
+    return mask;
+}
+
+void apply_faults(bool is_return, FieldValues& values) {
+    const std::uint64_t last = mask_of(values.ret);
+    const std::uint64_t first = is_return ? last : mask_of(values.entry);
+    if ((first | last) == 0)
+        return;
+    const unsigned count = apply_faults(first, values.entry, 0);
+    apply_faults(last, values.ret, is_return ? count : 0);
 }
 
 bool read_fields(Cursor& cursor, std::span<const Field> fields, std::vector<FieldValue>& values) {
@@ -153,7 +164,6 @@ bool read_fields(Cursor& cursor, std::span<const Field> fields, std::vector<Fiel
         if (!read_field(cursor, fields[i], values[i]))
             return false;
     }
-    apply_faults(values);
     return true;
 }
 
@@ -161,10 +171,6 @@ bool skip_fields(Cursor& cursor, std::span<const Field> fields) {
     FieldValue value;
     return std::all_of(fields.begin(), fields.end(),
                        [&](const Field& field) { return read_field(cursor, field, value); });
-}
-
-bool has_entry(const EventLayout& layout) {
-    return layout.kind != TRAPLINE_RETURN;
 }
 
 bool has_return(const EventLayout& layout) {
@@ -199,7 +205,7 @@ std::vector<std::uint64_t> stack_frames(const FieldValue& stack) {
 std::optional<std::size_t> fields_size(const EventLayout& layout,
                                        std::span<const std::byte> bytes) {
     Cursor cursor(bytes);
-    if (has_entry(layout) && !skip_fields(cursor, layout.entry_fields))
+    if (!skip_fields(cursor, layout.entry_fields))
         return std::nullopt;
     if (layout.kind == TRAPLINE_CALL && !cursor.skip(sizeof(std::uint64_t)))
         return std::nullopt;
@@ -214,11 +220,14 @@ bool decode_fields(const EventLayout& layout, std::span<const std::byte> bytes,
     values.entry.clear();
     values.ret.clear();
     values.duration = 0;
-    if (has_entry(layout) && !read_fields(cursor, layout.entry_fields, values.entry))
+    if (!read_fields(cursor, layout.entry_fields, values.entry))
         return false;
     if (layout.kind == TRAPLINE_CALL && !cursor.read(values.duration))
         return false;
-    return !has_return(layout) || read_fields(cursor, layout.return_fields, values.ret);
+    if (has_return(layout) && !read_fields(cursor, layout.return_fields, values.ret))
+        return false;
+    apply_faults(layout.kind == TRAPLINE_RETURN, values);
+    return true;
 }
 
 } // namespace trapline

@@ -26,6 +26,27 @@ listed_results() {
 }
 t "a list of a call, or of a return" listed_results
 
+returning_task() {
+	needs_returns
+	trace -o events 'kretprobe:read_zero($pid, $tid, $comm, $uid, $cpu) if $tid == $pid && $comm == "tl-calls" && $uid == 0' -- tl-calls 20
+	expect_status 0
+	expect_sums
+	expect_is "lines" "$(lines events "$head_re"'read_zero\(\$pid=([0-9]+), \$tid=\1, \$comm="tl-calls", \$uid=0, \$cpu=[0-9]+\) = '"$read_size\$")" 20
+	expect_is "lines with another pid or CPU than their heads say" "$(sed -E 's/^.*-([0-9]+) +\[0*([0-9]+)\].*pid=([0-9]+), .*cpu=([0-9]+)\) .*$/\1 \2 \3 \4/' events |
+		awk '$1 != $3 || $2 != $4' | wc -l)" 0
+	trace -o events 'kretprobe:read_zero($comm) if $comm != "tl-calls"' -- tl-calls 3
+	expect_empty events
+	expect_is filtered "$(account read_zero filtered)" 3
+	trapline record -o rec 'kretprobe:read_zero($comm, $uid) = $retval:u' -- tl-calls 3 >out 2>err || fail "record: $?"
+	trapline report rec >report 2>err || fail "report: $?"
+	expect_is "lines" "$(lines report 'read_zero\(\$comm="tl-calls", \$uid=0\) = 6969$')" 3
+	trapline report --json rec >json 2>err || fail "report --json: $?"
+	expect_is "lines" "$(lines json '"kind":"return","args":\{"\$comm":"tl-calls","\$uid":0\},"return":6969')" 3
+	trapline report --csv rec >csv 2>err || fail "report --csv: $?"
+	expect_is "lines" "$(lines csv ',return,tl-calls,0,,6969,,')" 3
+}
+t "a return's list and condition: the task that returns" returning_task
+
 inode() {
 	needs_types
 	local number
