@@ -305,6 +305,19 @@ TEST(DwarfFiles, Refused) {
     EXPECT_THROW(open_types({.btf = {}, .vmlinux = {program, program}}, ""), Error);
 }
 
+TEST_P(Dwarf, AFunctionThatWasInlinedEverywhere) {
+    const auto doubled = lines->inlined("doubled");
+    ASSERT_TRUE(doubled);
+    EXPECT_EQ(doubled->file, "drivers/fixture/first.c");
+    EXPECT_EQ(doubled->line, 100U);
+    std::vector<std::string> into = doubled->into;
+    std::sort(into.begin(), into.end());
+    EXPECT_EQ(into, (std::vector<std::string>{"main", "read_it"}));
+    EXPECT_FALSE(lines->inlined("read_it"));
+    EXPECT_FALSE(lines->inlined("twice"));
+    EXPECT_FALSE(lines->inlined("nowhere"));
+}
+
 } // namespace
 
 #endif

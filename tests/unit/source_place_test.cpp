@@ -54,6 +54,15 @@ public:
                       [&](const SourcePlace& one) { return one.address != function.address; });
         return found;
     }
+    std::optional<Inlined> inlined(std::string_view name) const override {
+        if (name == "nowhere_of_its_own")
+            return Inlined{"fs/a.c", 70, {"once", "after"}};
+        return name == "unused" ? std::optional(Inlined{}) : std::nullopt;
+    }
+    std::vector<std::string> clones(std::string_view name) const override {
+        return name == "cloned" ? std::vector<std::string>{"cloned.isra.0"}
+                                : std::vector<std::string>();
+    }
     Near near(std::string_view, unsigned) const override { return {10, 12}; }
     Near near(const SourcePlace&, unsigned) const override { return {10, 12}; }
     bool has_file(std::string_view file) const override { return is_file("fs/a.c", file); }
@@ -177,6 +186,30 @@ TEST_F(SourcePlaces, WhatIsNotThere) {
     EXPECT_EQ(refusal("gone@fs/a.c"),
               "probe 'gone@fs/a.c': gone at fs/a.c:90 is not in the running kernel");
     EXPECT_EQ(refusal("nowhere:3"), "probe 'nowhere:3': there is no function nowhere of its own");
+}
+
+TEST_F(SourcePlaces, WhatWasInlinedEverywhere) {
+    for (const std::string probe :
+         {"nowhere_of_its_own", "nowhere_of_its_own:3", "nowhere_of_its_own@fs/a.c"}) {
+        EXPECT_EQ(refusal(probe.c_str()),
+                  "probe '" + probe +
+                      "': nowhere_of_its_own (fs/a.c:70) is inlined wherever it is called: there "
+                      "is no code of its own to be trapped");
+        EXPECT_EQ(hint, "probe what it was inlined into: once, after; or a line of it: "
+                        "fs/a.c:LINE, from 70 on");
+    }
+    EXPECT_EQ(refusal("unused"), "probe 'unused': unused is inlined wherever it is called: there "
+                                 "is no code of its own to be trapped");
+    EXPECT_EQ(hint, "probe a line of it: FILE:LINE");
+    EXPECT_EQ(refusal("nowhere"), "probe 'nowhere': there is no function nowhere in this kernel");
+    EXPECT_EQ(refusal("nowhere_of_its_own", kernel, false),
+              "probe 'nowhere_of_its_own': there is no function nowhere_of_its_own in this kernel");
+}
+
+TEST_F(SourcePlaces, WhatTheCompilerMadeClonesOf) {
+    EXPECT_EQ(refusal("cloned:3"), "probe 'cloned:3': there is no function cloned of its own: the "
+                                   "compiler made cloned.isra.0 of it");
+    EXPECT_EQ(hint, "name that, or a line of it: cloned.isra.0, FILE:LINE");
 }
 
 TEST_F(SourcePlaces, WithoutDwarf) {

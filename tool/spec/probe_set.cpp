@@ -37,11 +37,14 @@ public:
             return compile_at(spec, found);
         }
         std::vector<PlaceInFile> places = finder.functions(spec.function);
-        if (places.empty() && !source_.modules_with_lines().empty())
+        if (places.empty() && !spec.has_offset && spec.number == 0)
+            places = clones(finder, spec);
+        if (places.empty() && !source_.modules_with_lines().empty()) {
+            finder.fail_if_inlined(spec.function);
             throw Error(fmt::format("probe '{}': there is no function {} in what --vmlinux names",
                                     text, spec.function),
-                        "one that is inlined everywhere has no symbol; a function of a module is "
-                        "in the module's own file");
+                        "a function of a module is in the module's own file");
+        }
         if (places.empty())
             for (const std::string& module : modules(spec))
                 places.push_back({module, {.function = spec.function, .file = {}}});
@@ -55,6 +58,20 @@ public:
     std::vector<std::string> notes;
 
 private:
+    // They are traced in its stead.
+    std::vector<PlaceInFile> clones(const SourceFinder& finder, const ProbeSpec& spec) {
+        std::vector<PlaceInFile> places;
+        const std::vector<std::string> made = finder.clones(spec.function);
+        for (const std::string& clone : made)
+            for (PlaceInFile& place : finder.functions(clone))
+                places.push_back(std::move(place));
+        if (!places.empty())
+            notes.push_back(fmt::format("{}: the compiler made {} of it, traced instead: "
+                                        "parameters may be others",
+                                        spec.text, fmt::join(made, ", ")));
+        return places;
+    }
+
     // That may have the function.
     std::vector<std::string> modules(const ProbeSpec& spec) {
         std::string module = spec.module == "kernel" || spec.module == "vmlinux" ? "" : spec.module;
@@ -85,7 +102,8 @@ private:
         if (place.place.address != 0) {
             KnownTypes there =
                 function_types(source_, place.module, function, false, place.place.address);
-            if (there.function)
+            // A clone's parameters may be others than its source's.
+            if (there.function && function.find('.') == function.npos)
                 known = there;
         }
         if (spec.offset != 0)

@@ -169,6 +169,7 @@ private:
             fail(fmt::format("there is no function {} {}", spec_.function, where),
                  "there is: " + list_names(qualified_names(elsewhere)));
 
+        finder_.fail_if_inlined(spec_.function);
         const auto similar = kallsyms_.similar(spec_.function, spec_.module);
         std::string hint = "a function that is inlined everywhere has no symbol; see what there "
                            "is in /proc/kallsyms";

@@ -87,6 +87,44 @@ void SourceFinder::fail_several(const std::vector<PlaceInFile>& found) const {
                                 : "say more of the file's path; or choose one: FUNC#N");
 }
 
+std::vector<std::string> SourceFinder::clones(const std::string& name) const {
+    std::vector<std::string> all;
+    for (const std::string& module : modules())
+        for (std::string& clone : lines_of(module).clones(name))
+            all.push_back(std::move(clone));
+    return all;
+}
+
+void SourceFinder::fail_if_inlined(const std::string& name) const {
+    for (const std::string& module : modules()) {
+        const auto inlined = lines_of(module).inlined(name);
+        if (!inlined)
+            continue;
+        const bool placed = !inlined->file.empty();
+        std::string hint = placed ? fmt::format("probe a line of it: {}:LINE, from {} on",
+                                                inlined->file, inlined->line)
+                                  : std::string("probe a line of it: FILE:LINE");
+        if (!inlined->into.empty())
+            hint = fmt::format("probe what it was inlined into: {}; or a line of it: {}",
+                               fmt::join(inlined->into, ", "), hint.substr(hint.find(": ") + 2));
+        fail(fmt::format("{}{} is inlined wherever it is called: there is no code of its own to "
+                         "be trapped",
+                         name,
+                         placed ? fmt::format(" ({}:{})", inlined->file, inlined->line) : ""),
+             hint);
+    }
+}
+
+void SourceFinder::fail_not_there() const {
+    if (const auto made = clones(spec_.function); !made.empty())
+        fail(fmt::format("there is no function {} of its own: the compiler made {} of it",
+                         spec_.function, fmt::join(made, ", ")),
+             fmt::format("name that, or a line of it: {}, FILE:LINE", made.front()));
+    fail_if_inlined(spec_.function);
+    fail(fmt::format("there is no function {} of its own", spec_.function),
+         "files and lines tell of no other either: see what there is in /proc/kallsyms");
+}
+
 PlaceInFile SourceFinder::function_in_file() const {
     const std::vector<PlaceInFile> all = functions(spec_.function);
     std::vector<PlaceInFile> there = all;
@@ -97,9 +135,7 @@ PlaceInFile SourceFinder::function_in_file() const {
     if (!there.empty())
         fail_several(there);
     if (all.empty())
-        fail(fmt::format("there is no function {} of its own", spec_.function),
-             "one that is inlined everywhere has no code to be found by its name; a line of it "
-             "has: FILE:LINE");
+        fail_not_there();
     std::vector<std::string> files;
     for (const PlaceInFile& one : all)
         files.push_back(source_text(one.place));
@@ -119,9 +155,7 @@ void SourceFinder::fail_no_code(const SourceLines::Near& near, const std::string
 PlaceInFile SourceFinder::line_of_function() const {
     const std::vector<PlaceInFile> all = functions(spec_.function);
     if (all.empty())
-        fail(fmt::format("there is no function {} of its own", spec_.function),
-             "one that is inlined everywhere has no code to be found by its name; a line of it "
-             "has: FILE:LINE");
+        fail_not_there();
     if (all.size() > 1)
         fail_several(all);
     const PlaceInFile& function = all.front();

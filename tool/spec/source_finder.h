@@ -32,6 +32,13 @@ public:
     // Functions of that name whose source is known.
     std::vector<PlaceInFile> functions(const std::string& name) const;
 
+    // What the compiler made of a function that isn't there by its name.
+    std::vector<std::string> clones(const std::string& name) const;
+
+    // Throws, with the way out, if the function was inlined wherever it is called, as far as files
+    // tell; for what isn't there by its name.
+    void fail_if_inlined(const std::string& name) const;
+
     // Where in the running kernel a function of a file begins. None: that can't be told.
     std::optional<std::uint64_t> loaded_at(const PlaceInFile& place,
                                            const Kallsyms& kallsyms) const;
@@ -41,6 +48,7 @@ public:
 
 private:
     [[noreturn]] void fail(std::string_view why, std::string hint) const;
+    [[noreturn]] void fail_not_there() const;
     [[noreturn]] void fail_several(const std::vector<PlaceInFile>& found) const;
     [[noreturn]] void fail_no_code(const SourceLines::Near& near, const std::string& what) const;
     std::vector<std::string> modules() const;

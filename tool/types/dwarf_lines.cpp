@@ -2,11 +2,16 @@
 // The source's lines from DWARF.
 #include "types/dwarf_lines.h"
 
+#include <algorithm>
+#include <dwarf.h>
 #include <map>
 
 namespace trapline {
 
 namespace {
+
+constexpr unsigned depth_max = 64;       // of what is inlined into one another
+constexpr std::size_t callers_max = 3; // that are named
 
 std::string text(const char* name) {
     std::string out = name == nullptr ? "" : name;
@@ -164,6 +169,92 @@ SourceLines::Near DwarfLines::near(const SourcePlace& function, unsigned line) c
     Nearest nearest(line);
     each_row(function, [&](const Row& row) { nearest.offer(row.line); });
     return nearest.near();
+}
+
+// ---- what has no code of its own
+
+// Cold parts are jumped to: they are no functions.
+std::vector<std::string> DwarfLines::clones(std::string_view name) const {
+    std::vector<std::string> all;
+    for (const DwarfSymbol& symbol : file_.symbols()) {
+        const std::string_view full = symbol.name;
+        if (full.starts_with(name) && full.substr(name.size()).starts_with('.') &&
+            full.find(".cold") == full.npos)
+            all.push_back(text(symbol.name));
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+// Whether one of the functions was inlined into it, or into what was.
+bool DwarfLines::has_inlined(Dwarf_Die in, std::span<const DieOffset> functions,
+                             unsigned depth) const {
+    bool found = false;
+    if (depth > depth_max)
+        return found;
+    file_.each_child(in, [&](Dwarf_Die& child) {
+        const int tag = dwarf_tag(&child);
+        if (tag == DW_TAG_inlined_subroutine) {
+            Dwarf_Attribute attribute{};
+            Dwarf_Die origin{};
+            found = dwarf_attr(&child, DW_AT_abstract_origin, &attribute) != nullptr &&
+                    dwarf_formref_die(&attribute, &origin) != nullptr &&
+                    std::find(functions.begin(), functions.end(), dwarf_dieoffset(&origin)) !=
+                        functions.end();
+        }
+        if (!found && (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block))
+            found = has_inlined(child, functions, depth + 1);
+        return !found;
+    });
+    return found;
+}
+
+void DwarfLines::add_callers(DieOffset unit, std::span<const DieOffset> functions,
+                             Inlined& to) const {
+    file_.each_child(file_.die(unit), [&](Dwarf_Die& child) {
+        Dwarf_Addr begin = 0;
+        if (dwarf_tag(&child) != DW_TAG_subprogram || dwarf_entrypc(&child, &begin) != 0 ||
+            !has_inlined(child, functions, 0))
+            return true;
+        const DwarfSymbol* symbol = file_.symbol_at(begin + file_.bias());
+        if (symbol == nullptr)
+            return true;
+        std::string name = text(symbol->name);
+        if (std::find(to.into.begin(), to.into.end(), name) == to.into.end())
+            to.into.push_back(std::move(name));
+        return to.into.size() < callers_max;
+    });
+}
+
+// Each unit that has it has one of its own; until some callers are known.
+std::optional<SourceLines::Inlined> DwarfLines::inlined(std::string_view name) const {
+    std::optional<Inlined> found;
+    if (!clones(name).empty())
+        return found;
+    for (const DieOffset unit : file_.units()) {
+        std::vector<DieOffset> functions;
+        file_.each_child(file_.die(unit), [&](Dwarf_Die& child) {
+            const char* own = dwarf_tag(&child) == DW_TAG_subprogram ? dwarf_diename(&child)
+                                                                     : nullptr;
+            if (own == nullptr || own != name || dwarf_func_inline(&child) == 0)
+                return true;
+            functions.push_back(dwarf_dieoffset(&child));
+            if (found)
+                return true;
+            int line = 0;
+            found.emplace();
+            found->file = text(dwarf_decl_file(&child));
+            if (dwarf_decl_line(&child, &line) == 0 && line > 0)
+                found->line = static_cast<unsigned>(line);
+            return true;
+        });
+        if (!functions.empty())
+            add_callers(unit, functions, *found);
+        if (found && found->into.size() >= callers_max)
+            break;
+    }
+    return found;
 }
 
 bool DwarfLines::has_file(std::string_view file) const {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,8 @@ public:
     std::vector<SourcePlace> places(const SourcePlace& function, unsigned line) const override;
     Near near(std::string_view file, unsigned line) const override;
     Near near(const SourcePlace& function, unsigned line) const override;
+    std::vector<std::string> clones(std::string_view name) const override;
+    std::optional<Inlined> inlined(std::string_view name) const override;
     bool has_file(std::string_view file) const override;
     std::vector<SourceAnchor> anchors(std::uint64_t address) const override;
 
@@ -37,6 +41,8 @@ private:
     void each_row(std::string_view file, const Visit& visit) const;
     void each_row(const SourcePlace& function, const Visit& visit) const;
     SourcePlace beginning(const DwarfSymbol& symbol) const;
+    void add_callers(DieOffset unit, std::span<const DieOffset> functions, Inlined& to) const;
+    bool has_inlined(Dwarf_Die in, std::span<const DieOffset> functions, unsigned depth) const;
 
     const DwarfFile& file_;
 };

@@ -74,6 +74,12 @@ public:
         return lines_.near(function, line);
     }
     bool has_file(std::string_view file) const override { return lines_.has_file(file); }
+    std::vector<std::string> clones(std::string_view name) const override {
+        return lines_.clones(name);
+    }
+    std::optional<Inlined> inlined(std::string_view name) const override {
+        return lines_.inlined(name);
+    }
 
     // A few will do: one that the kernel has is enough.
     std::vector<SourceAnchor> anchors(std::uint64_t address) const override {

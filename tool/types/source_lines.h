@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,17 @@ public:
 
     // The beginnings of all functions of that name, by address. All throw Error for damage.
     virtual std::vector<SourcePlace> functions(std::string_view name) const = 0;
+
+    // What the compiler made of a function that has no code of its own name: NAME.isra.0, ...
+    virtual std::vector<std::string> clones(std::string_view /*name*/) const { return {}; }
+
+    // A function of that name that was inlined wherever it is called, and has no code of its own.
+    struct Inlined {
+        std::string file;
+        unsigned line = 0;
+        std::vector<std::string> into; // symbols of some that have its code
+    };
+    virtual std::optional<Inlined> inlined(std::string_view /*name*/) const { return std::nullopt; }
 
     // The first code of that line in each function that has code of it, by address; `file` as for
     // is_file(). With `function`: in that one alone, wherever its source is.
