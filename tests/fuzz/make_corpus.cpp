@@ -197,21 +197,22 @@ Seeds console_seeds() {
 
 // Of each form that a PROBE has.
 Seeds probe_seeds() {
-    return {{"call", "vfs_read"},
-            {"entry", "kprobe:vfs_read+0x1c"},
-            {"return", "kretprobe:ext4:f#2 if $retval < 0"},
-            {"oops", "vfs_read+0x1c/0x80 [ext4]"},
-            {"pattern", "kernel:vfs_[rw]*(count)"},
-            {"address", "0xffffffff81000010(%rdi, $stack0)"},
-            {"members", "f(dentry->name, dentry->d_iname, dentry->inode->i_ino, file->f_pos:x)"},
-            {"structure", "f(*dentry, *file, dentry->numbers[0:2], $comm) = $retval->mode"},
-            {"casts", "f(((struct inode *)$arg2)->mode:d, (u8)count, count + 4, (mode & 3):u)"},
-            {"formats", "f(name:str[8], name:ustr, file:hex[4], seventh:c, $arg9:errno, dentry:sym)"},
-            {"network", "f((u32)count:be32, *dentry->inode:ip6, file:ip4, file:mac)"},
-            {"condition", "f(count) if count > 4KiB && comm == \"dd\" || !(flag)"},
-            {"slashes", "f /$retval == -ENOENT && $duration > 1ms div 2/"},
-            {"enum", "f if mode == MODE_READ && low != 3"},
-            {"text", "f(count) if dentry->name == \"names\" || whole.name != \"\""}};
+    return {
+        {"call", "vfs_read"},
+        {"entry", "kprobe:vfs_read+0x1c"},
+        {"return", "kretprobe:ext4:f#2 if $retval < 0"},
+        {"oops", "vfs_read+0x1c/0x80 [ext4]"},
+        {"pattern", "kernel:vfs_[rw]*(count)"},
+        {"address", "0xffffffff81000010(%rdi, $stack0)"},
+        {"members", "f(dentry->name, dentry->d_iname, dentry->inode->i_ino, file->f_pos:x)"},
+        {"structure", "f(*dentry, *file, dentry->numbers[0:2], $comm) = $retval->mode"},
+        {"casts", "f(((struct inode *)$arg2)->mode:d, (u8)count, count + 4, (mode & 3):u)"},
+        {"formats", "f(name:str[8], name:ustr, file:hex[4], seventh:c, $arg9:errno, dentry:sym)"},
+        {"network", "f((u32)count:be32, *dentry->inode:ip6, file:ip4, file:mac)"},
+        {"condition", "f(count) if count > 4KiB && comm == \"dd\" || !(flag)"},
+        {"slashes", "f /$retval == -ENOENT && $duration > 1ms div 2/"},
+        {"enum", "f if mode == MODE_READ && low != 3"},
+        {"text", "f(count) if dentry->name == \"names\" || whole.name != \"\""}};
 }
 
 // A site, the fields' words, and the instructions of what these compile to without types.

@@ -32,7 +32,8 @@ protected:
         return Kallsyms(stream);
     }
 
-    Callers callers{load(usual), [this](std::uint64_t address) {
+    Callers callers{load(usual),
+                    [this](std::uint64_t address) {
                         asked.push_back(address);
                         return elsewhere;
                     },

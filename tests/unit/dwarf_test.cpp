@@ -10,6 +10,7 @@
 
 #include "recording_fixture.h"
 #include "spec/compile.h"
+#include "spec/probe_set.h"
 #include "types/btf_files.h"
 #include "types/declaration.h"
 #include "types/dwarf_files.h"
@@ -208,6 +209,32 @@ TEST(DwarfFiles, FunctionsOfOneName) {
                   first ? "int twice(int a)" : "long int twice(long int b, struct later *later)");
     }
     EXPECT_EQ(types.function_at(all[0].address + 1), std::nullopt);
+}
+
+TEST(DwarfFiles, AFunctionOfWhichThereIsACloneAlone) {
+    std::string why;
+    const auto source = open_types({.btf = {}, .vmlinux = {program}}, "");
+    const SourceLines& lines = *source->lines_of("", why);
+    EXPECT_EQ(lines.clones("cloned"), std::vector<std::string>{"cloned.isra.0"});
+    EXPECT_TRUE(lines.clones("clone").empty());
+    EXPECT_TRUE(lines.functions("cloned").empty());
+    EXPECT_FALSE(lines.inlined("cloned"));
+    const CompiledSet compiled = compile_set({"cloned if $arg1 > 3"}, *source);
+    ASSERT_FALSE(compiled.notes.empty());
+    EXPECT_EQ(compiled.notes.front(),
+              "cloned if $arg1 > 3: the compiler made cloned.isra.0 of it, traced instead: "
+              "parameters may be others");
+    EXPECT_THROW(compile_set({"cloned(a)"}, *source), Error) << "its parameters aren't known";
+    EXPECT_THROW(compile_set({"cloned+4"}, *source), Error) << "which one is meant isn't said";
+    try {
+        compile_set({"doubled"}, *source);
+        FAIL() << "inlined everywhere";
+    } catch (const Error& error) {
+        EXPECT_EQ(
+            std::string(error.what()),
+            "probe 'doubled': doubled (drivers/fixture/first.c:100) is inlined wherever it is "
+            "called: there is no code of its own to be trapped");
+    }
 }
 
 TEST(DwarfFiles, WhatIsDeclaredIsFoundElsewhere) {

@@ -265,8 +265,8 @@ TEST(JsonOutput, SymbolsOfAddresses) {
     EventLayout layout = make_layout(TRAPLINE_ENTRY, {symbol64, caller64});
     layout.named = true;
     const RecordBytes bytes = RecordBytes().number(std::uint64_t{0xffffffff81000010});
-    const Json json = parse_line(
-        Sample(RecordBytes(bytes).number(std::uint64_t{0x10})).print(printer, layout));
+    const Json json =
+        parse_line(Sample(RecordBytes(bytes).number(std::uint64_t{0x10})).print(printer, layout));
     EXPECT_EQ(json.at("args"), Json({{"func", "ext4_ops [ext4]"}, {"$caller", "0x10"}}));
 }
 

@@ -80,5 +80,38 @@ TEST(Limits, OfEventsAndOfTheirRate) {
         EXPECT_THROW(options_of({"vfs_read", option}), UsageError) << option;
 }
 
+TEST(Limits, WhatIsRightIsHinted) {
+    const auto hint_of = [](const std::vector<std::string>& words) {
+        try {
+            options_of(words);
+        } catch (const UsageError& error) {
+            return error.hint();
+        }
+        return std::string("accepted");
+    };
+    EXPECT_EQ(hint_of({"vfs_read", "--max-rate", "5/min"}),
+              "a second is meant without saying it: --max-rate 5");
+    EXPECT_EQ(hint_of({"vfs_read", "--max-rate", "x/s"}), "see: trapline trace --help");
+    EXPECT_EQ(hint_of({"--stack", "5", "vfs_read"}),
+              "the number of frames is joined to it: --stack=5");
+    EXPECT_EQ(hint_of({"--stack", "vfs_read"}), "accepted");
+    EXPECT_EQ(hint_of({"vfs_read", "--stack"}), "accepted");
+    EXPECT_EQ(hint_of({"vfs_read", "--stack=5"}), "accepted");
+}
+
+TEST(ProbeHelp, ListsWhatTheCommandTakes) {
+    const auto has = [](ProbeForms forms, const char* form) {
+        return probe_help(forms).find(form) != std::string::npos;
+    };
+    for (const char* form : {"'PATTERN*'", "0xADDRESS", "@SET"}) {
+        EXPECT_TRUE(has(ProbeForms::all, form)) << form;
+        EXPECT_FALSE(has(ProbeForms::compiled, form)) << form;
+    }
+    EXPECT_FALSE(has(ProbeForms::one, "@SET"));
+    EXPECT_FALSE(has(ProbeForms::one, "'PATTERN*'"));
+    EXPECT_TRUE(has(ProbeForms::one, "0xADDRESS"));
+    EXPECT_TRUE(has(ProbeForms::compiled, "FUNC+0x1c/0x80"));
+}
+
 } // namespace
 } // namespace trapline

@@ -193,9 +193,8 @@ TEST(Text, EnumerationsOfBitsWithASign) {
     const Field low = enum_field({{"R", 1}, {"W", 2}, {"X", 4}}, true);
     EXPECT_EQ(shows(low, 0x11), "vfs_read(R|0x10)");
     EXPECT_EQ(shows(low, 0xfffffffd), "vfs_read(-3)") << "an error, or a complement";
-    const Field top =
-        enum_field({{"R", 1}, {"W", 2}, {"T", 0xffffffff80000000}, {"ERR", -std::uint64_t{9}}},
-                   true);
+    const Field top = enum_field(
+        {{"R", 1}, {"W", 2}, {"T", 0xffffffff80000000}, {"ERR", -std::uint64_t{9}}}, true);
     EXPECT_EQ(shows(top, 0xfffffff7), "vfs_read(ERR)");
     EXPECT_EQ(shows(top, 0x80000001), "vfs_read(-2147483647)") << "its values aren't bits";
     const Field all = enum_field({{"R", 1}, {"W", 2}, {"T", 0xffffffff80000000}}, true);

@@ -101,6 +101,14 @@ TEST_F(TypeFilesTest, ModulesGoOnFromTheKernel) {
         ASSERT_NE(types, nullptr);
         EXPECT_TRUE(types->function("in_module"));
     }
+    // By what is in it, if that is loaded, else by the beginning of its name.
+    const auto module_of = [&](const std::string& file) {
+        return open({kernel, file})->builds().at(1).module;
+    };
+    EXPECT_EQ(module_of(write("my-mod.btf.raw", module_btf)), "my_mod");
+    write("sys/kernel/btf/mod", module_btf);
+    EXPECT_EQ(module_of(write("any", module_btf)), "mod");
+    std::filesystem::remove_all(directory.path() / "sys/kernel/btf");
     EXPECT_EQ(refusal({module}), module + ": a module's BTF, which goes on from its kernel's");
     EXPECT_EQ(hint, "name that besides: --btf VMLINUX --btf " + module);
     EXPECT_EQ(refusal({kernel, module, module}),

@@ -92,9 +92,8 @@ private:
 
 // "name:form:size ..."
 std::string described(const std::vector<Field>& fields) {
-    constexpr std::array forms{"raw",  "hex",  "unsigned", "signed", "bool", "pointer",
-                               "enum", "char", "errno",    "ip4",    "ip6",  "mac",
-                               "symbol", "caller"};
+    constexpr std::array forms{"raw",  "hex",   "unsigned", "signed", "bool", "pointer", "enum",
+                               "char", "errno", "ip4",      "ip6",    "mac",  "symbol",  "caller"};
     std::string out;
     for (const Field& field : fields) {
         out += (out.empty() ? "" : " ") + field.name + ":";

@@ -44,7 +44,7 @@ std::string help_text() {
            "of\n"
            "that machine's kernel. Nothing is traced here.\n"
            "\n"
-        << probe_help() << "\n"
+        << probe_help(ProbeForms::compiled) << "\n"
         << shown_options();
     return out.str();
 }

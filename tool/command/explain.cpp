@@ -62,7 +62,7 @@ po::options_description shown_options() {
 std::string help_text() {
     std::ostringstream options;
     options << shown_options();
-    return help + probe_help() + "\n" + options.str();
+    return help + probe_help(ProbeForms::one) + "\n" + options.str();
 }
 
 ExplainOptions parse_arguments(const std::vector<std::string>& words) {

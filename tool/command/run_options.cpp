@@ -65,6 +65,10 @@ void add_shared_options(po::options_description& options) {
     add("help,h", "show this");
 }
 
+bool is_digits(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 class Values {
 public:
     explicit Values(const std::string& see_help) : see_help_(see_help) {}
@@ -86,6 +90,11 @@ public:
         std::string_view events(text);
         if (events.ends_with("/s"))
             events.remove_suffix(2);
+        const std::size_t slash = events.find('/');
+        if (slash != std::string_view::npos && slash != 0 && is_digits(events.substr(0, slash)))
+            throw UsageError(fmt::format("--max-rate: '{}' is no number of events in a second", text),
+                             fmt::format("a second is meant without saying it: --max-rate {}",
+                                         events.substr(0, slash)));
         return number(events, "--max-rate", 1, UINT32_MAX);
     }
 
@@ -177,6 +186,10 @@ void RunCommandLine::parse(const std::vector<std::string>& arguments) {
     // COMMAND's own options are none of ours.
     const auto split = std::find(arguments.begin(), arguments.end(), "--");
     std::vector<std::string> ours(arguments.begin(), split);
+    const auto stack = std::find(ours.begin(), ours.end(), "--stack");
+    if (ours.end() - stack > 1 && is_digits(stack[1]))
+        throw UsageError(fmt::format("--stack {}: what is behind a blank is a PROBE", stack[1]),
+                         fmt::format("the number of frames is joined to it: --stack={}", stack[1]));
     // Or what follows it would be taken for N.
     std::replace(ours.begin(), ours.end(), std::string("--stack"), "--stack=" + most_frames);
     if (split != arguments.end()) {
@@ -293,23 +306,26 @@ std::string RunCommandLine::help() const {
     return out.str();
 }
 
-std::string probe_help() {
-    return "A PROBE is\n"
-           "  FUNC                   a call: parameters by name, return value, duration\n"
-           "  kprobe:FUNC[+OFFSET]   the entry, or the instruction at OFFSET, only\n"
-           "  kretprobe:FUNC         the return only\n"
-           "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n"
-           "  'PATTERN*'             all functions with such names, as a shell matches them\n"
-           "  FUNC#N                 the Nth of several functions of that name\n"
-           "  0xADDRESS              the function, or the instruction in it, at that address\n"
-           "  FUNC@FILE              the one of them that FILE has (with --vmlinux)\n"
-           "  FILE:LINE, FUNC:LINE   the code of a source line, of a function's counted\n"
-           "                         from its beginning (with --vmlinux)\n"
-           "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n"
-           "  'PROBE(VALUE, ...)'    these instead of the parameters:\n"
-           "                         'vfs_read(file->f_path.dentry->d_name.name, count)'\n"
-           "  @SET                   those that trapline compile wrote to this file\n"
-           "  'PROBE if CONDITION'   what fulfils it only: 'vfs_read if $retval < 0'\n";
+std::string probe_help(ProbeForms forms) {
+    std::string help = "A PROBE is\n"
+                       "  FUNC                   a call: parameters by name, return value, duration\n"
+                       "  kprobe:FUNC[+OFFSET]   the entry, or the instruction at OFFSET, only\n"
+                       "  kretprobe:FUNC         the return only\n"
+                       "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n";
+    if (forms == ProbeForms::all)
+        help += "  'PATTERN*'             all functions with such names, as a shell matches them\n";
+    help += "  FUNC#N                 the Nth of several functions of that name\n";
+    if (forms != ProbeForms::compiled)
+        help += "  0xADDRESS              the function, or the instruction in it, at that address\n";
+    help += "  FUNC@FILE              the one of them that FILE has (with --vmlinux)\n"
+            "  FILE:LINE, FUNC:LINE   the code of a source line, of a function's counted\n"
+            "                         from its beginning (with --vmlinux)\n"
+            "  FUNC+0x1c/0x80 [mod]   an instruction, as an oops prints it\n"
+            "  'PROBE(VALUE, ...)'    these instead of the parameters:\n"
+            "                         'vfs_read(file->f_path.dentry->d_name.name, count)'\n";
+    if (forms == ProbeForms::all)
+        help += "  @SET                   those that trapline compile wrote to this file\n";
+    return help + "  'PROBE if CONDITION'   what fulfils it only: 'vfs_read if $retval < 0'\n";
 }
 
 std::string status_help() {

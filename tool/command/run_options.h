@@ -82,8 +82,15 @@ private:
     std::vector<std::string> command_;
 };
 
+// What a command takes for a PROBE.
+enum class ProbeForms : std::uint8_t {
+    all,
+    one,      // of one function: no pattern, no set
+    compiled, // of what has a name wherever it runs: nor an address
+};
+
 // What every command says of a PROBE and of COMMAND's exit status.
-std::string probe_help();
+std::string probe_help(ProbeForms forms = ProbeForms::all);
 std::string status_help();
 
 } // namespace trapline

@@ -120,9 +120,8 @@ void add_values(Json& object, const EventLayout& layout, const ClockConversion& 
     if (!layout.at_entry)
         object["registers"] = to_object(values.entry, layout.entry_fields, names);
     else if (layout.kind != TRAPLINE_RETURN || !layout.entry_fields.empty())
-        object["args"] =
-            layout.named ? to_object(values.entry, layout.entry_fields, names)
-                         : to_array(values.entry, names);
+        object["args"] = layout.named ? to_object(values.entry, layout.entry_fields, names)
+                                      : to_array(values.entry, names);
     add_return(object, values.ret, names);
     if (layout.kind == TRAPLINE_CALL)
         object["duration_ns"] = clock.duration_ns(values.duration);

@@ -31,11 +31,10 @@ std::uint64_t named_bits(const Enumeration& enumeration, std::uint64_t mask) {
     for (const EnumValue& value : enumeration.values)
         if (std::has_single_bit(value.value & mask))
             all |= value.value & mask;
-    const bool joined = std::popcount(all) >= 3 &&
-                        std::all_of(enumeration.values.begin(), enumeration.values.end(),
-                                    [&](const EnumValue& value) {
-                                        return (value.value & mask & ~all) == 0;
-                                    });
+    const bool joined =
+        std::popcount(all) >= 3 &&
+        std::all_of(enumeration.values.begin(), enumeration.values.end(),
+                    [&](const EnumValue& value) { return (value.value & mask & ~all) == 0; });
     return joined ? all : 0;
 }
 

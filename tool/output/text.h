@@ -16,8 +16,7 @@ class TextPrinter : public Printer {
 public:
     // `prefix`, if not empty: before each line, it is one of several traces, and the times are
     // those of CLOCK_REALTIME.
-    explicit TextPrinter(bool colour = false, std::string prefix = {},
-                         AddressNames names = {})
+    explicit TextPrinter(bool colour = false, std::string prefix = {}, AddressNames names = {})
         : Printer(std::move(names)), colour_(colour), prefix_(std::move(prefix)) {}
 
     void print(const Event& event, const EventLayout& layout, const ClockConversion& clock,
@@ -33,8 +32,7 @@ private:
 
 // A number as its field has it, (fault), (null), or text that ends in ... where it was cut;
 // `quote`: around text, '\0': none.
-void append_value(std::string& out, const FieldValue& value, char quote,
-                  const AddressNames& names);
+void append_value(std::string& out, const FieldValue& value, char quote, const AddressNames& names);
 
 // ftrace's four: interrupts, need-resched, kind of context, preemption depth; "d..1".
 std::array<char, 4> flag_characters(std::uint16_t flags);

@@ -156,8 +156,7 @@ void Report::make_printers() {
         case ReportOptions::Form::text:
             shown.printer = std::make_unique<TextPrinter>(
                 output_.terminal(),
-                merged() ? fmt::format("{:<{}}: ", escaped(name), width) : std::string(),
-                names);
+                merged() ? fmt::format("{:<{}}: ", escaped(name), width) : std::string(), names);
             break;
         }
     }

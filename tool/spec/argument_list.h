@@ -32,7 +32,7 @@ enum class Format : std::uint8_t {
     mac,
     error,  // an errno, if it is negative
     symbol, // the kernel's, that an address is in
-    depth, // of a structure, with those inside of it
+    depth,  // of a structure, with those inside of it
 };
 
 struct ListItem {

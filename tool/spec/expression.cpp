@@ -513,12 +513,14 @@ private:
         return placed(std::move(made));
     }
 
-    char unescaped(char c) const {
+    char unescaped(char c, std::size_t position) const {
         constexpr std::string_view known = "\"\\nt";
         constexpr std::string_view meant = "\"\\\n\t";
         const std::size_t which = known.find(c);
         if (which == std::string_view::npos)
-            fail(fmt::format("'\\{}' is not known: \\\", \\\\, \\n and \\t are", c));
+            tokens_.fail(position,
+                         fmt::format("'\\{}' is not known: \\\", \\\\, \\n and \\t are", c),
+                         value_hint);
         return meant[which];
     }
 
@@ -527,7 +529,8 @@ private:
         Expression made;
         made.kind = Kind::text;
         for (std::size_t i = 1; i + 1 < quoted.size(); i++) {
-            made.name += quoted[i] == '\\' ? unescaped(quoted[++i]) : quoted[i];
+            const std::size_t position = tokens_.token().position + i;
+            made.name += quoted[i] == '\\' ? unescaped(quoted[++i], position) : quoted[i];
         }
         if (made.name.size() > TL_MATCH_MAX)
             fail(fmt::format("a text to compare with has {} bytes at most", TL_MATCH_MAX));

@@ -278,8 +278,8 @@ private:
                         fmt::format("{} has {} bytes, and an address {}", name_,
                                     size_of(*value.types, *value.type), word_size),
                         "a symbol is found by a pointer, or a number as long as one");
-        const bool returned_to = expression_.kind == Kind::builtin &&
-                                 expression_.builtin == Builtin::caller;
+        const bool returned_to =
+            expression_.kind == Kind::builtin && expression_.builtin == Builtin::caller;
         return recorded_number(
             {.name = name_, .form = returned_to ? NumberForm::caller : NumberForm::symbol},
             std::move(value.chain));

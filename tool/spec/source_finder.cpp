@@ -109,8 +109,7 @@ void SourceFinder::fail_if_inlined(const std::string& name) const {
                                fmt::join(inlined->into, ", "), hint.substr(hint.find(": ") + 2));
         fail(fmt::format("{}{} is inlined wherever it is called: there is no code of its own to "
                          "be trapped",
-                         name,
-                         placed ? fmt::format(" ({}:{})", inlined->file, inlined->line) : ""),
+                         name, placed ? fmt::format(" ({}:{})", inlined->file, inlined->line) : ""),
              hint);
     }
 }

@@ -244,8 +244,7 @@ std::string integer_type(const Field& field) {
     if (is_signed(field))
         return fmt::format("tl_signed{}", 8 * field.size);
     if (field.form == NumberForm::raw || field.form == NumberForm::hex ||
-        field.form == NumberForm::pointer || field.form == NumberForm::ip4 ||
-        is_symbolic(field))
+        field.form == NumberForm::pointer || field.form == NumberForm::ip4 || is_symbolic(field))
         return field.size == 8 ? "tl_long" : "tl_word";
     return field.size == 8 ? "tl_unsigned64" : "tl_unsigned32";
 }

@@ -31,8 +31,8 @@ constexpr std::array<std::string_view, TRAPLINE_TRIGGERS> trigger_names{"none", 
 constexpr std::array<std::string_view, 5> type_names{"number", "string", "bytes", "faults",
                                                      "stack"};
 constexpr std::array<std::string_view, 14> form_names{
-    "raw",   "hex", "unsigned", "signed", "bool",   "pointer", "enum", "char",
-    "errno", "ip4", "ip6",      "mac",    "symbol", "caller"};
+    "raw",  "hex",   "unsigned", "signed", "bool", "pointer", "enum",
+    "char", "errno", "ip4",      "ip6",    "mac",  "symbol",  "caller"};
 
 struct Counter {
     std::string_view name;

@@ -33,10 +33,10 @@ enum class NumberForm : std::uint8_t {
     pointer, // hexadecimal; an error as ERR_PTR() makes it
     enumeration,
     character,
-    error, // signed, with an error's name
-    ip4,   // as it lies in memory
-    ip6,   // 16 bytes
-    mac,   // 6 bytes
+    error,  // signed, with an error's name
+    ip4,    // as it lies in memory
+    ip6,    // 16 bytes
+    mac,    // 6 bytes
     symbol, // an address, by the kernel's symbol that it is in
     caller, // a return address: the same of the call before it
 };

@@ -55,7 +55,22 @@ bool is_split(std::string_view bytes) {
     return strings < bytes.size() && bytes[strings] != '\0';
 }
 
-BtfFile open_file(const std::string& path) {
+// Which of the loaded modules' it is; else as the file is called, up to a '.'. BTF itself has no
+// name in it.
+std::string module_of(const BtfFile& file, const std::string& sys) {
+    std::error_code error;
+    if (!sys.empty())
+        for (const auto& entry : std::filesystem::directory_iterator(sys + "/kernel/btf", error))
+            if (entry.file_size(error) == file.bytes.size() &&
+                read_bytes(entry.path()) == file.bytes)
+                return entry.path().filename();
+    std::string name = std::filesystem::path(file.path).filename();
+    name.resize(std::min(name.find('.'), name.size()));
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+BtfFile open_file(const std::string& path, const std::string& sys) {
     BtfFile file{.path = path, .build = {}, .bytes = {}, .split = false};
     ElfFile elf(path);
     if (elf.is_elf()) {
@@ -78,7 +93,7 @@ BtfFile open_file(const std::string& path) {
                     "CONFIG_DEBUG_INFO_BTF=y");
     file.split = is_split(file.bytes);
     if (file.split && file.build.module.empty())
-        file.build.module = path.substr(path.find_last_of('/') + 1);
+        file.build.module = module_of(file, sys);
     if (!file.split)
         file.build.module.clear();
     return file;
@@ -89,7 +104,7 @@ BtfFile open_file(const std::string& path) {
 BtfFiles::BtfFiles(const std::vector<std::string>& paths, const std::string& sys) {
     std::vector<BtfFile> files;
     for (const std::string& path : paths)
-        files.push_back(open_file(path));
+        files.push_back(open_file(path, sys));
     std::stable_partition(files.begin(), files.end(),
                           [](const BtfFile& file) { return !file.split; });
     if (files.size() > 1 && !files[1].split)

@@ -10,7 +10,7 @@ namespace trapline {
 
 namespace {
 
-constexpr unsigned depth_max = 64;       // of what is inlined into one another
+constexpr unsigned depth_max = 64;     // of what is inlined into one another
 constexpr std::size_t callers_max = 3; // that are named
 
 std::string text(const char* name) {
@@ -235,8 +235,8 @@ std::optional<SourceLines::Inlined> DwarfLines::inlined(std::string_view name) c
     for (const DieOffset unit : file_.units()) {
         std::vector<DieOffset> functions;
         file_.each_child(file_.die(unit), [&](Dwarf_Die& child) {
-            const char* own = dwarf_tag(&child) == DW_TAG_subprogram ? dwarf_diename(&child)
-                                                                     : nullptr;
+            const char* own =
+                dwarf_tag(&child) == DW_TAG_subprogram ? dwarf_diename(&child) : nullptr;
             if (own == nullptr || own != name || dwarf_func_inline(&child) == 0)
                 return true;
             functions.push_back(dwarf_dieoffset(&child));

@@ -20,3 +20,11 @@ apart long use_later(struct later *later)
 {
     return twice(later->before, later) + 1;
 }
+
+// As a compiler names what it has made of a function.
+apart int cloned(int a) __asm__("cloned.isra.0");
+apart int cloned(int a)
+{
+    other_sink = a;
+    return a;
+}
