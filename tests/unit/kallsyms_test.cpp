@@ -307,6 +307,98 @@ Blacklist blacklist(const std::string& text) {
     return Blacklist(stream);
 }
 
+// ---- System.map
+
+constexpr const char* hidden_symbols = "0000000000000000 A per_cpu_start\n"
+                                       "0000000000000000 T _stext\n"
+                                       "0000000000000000 T vfs_read\n"
+                                       "0000000000000000 t twice\n"
+                                       "0000000000000000 t twice\n"
+                                       "0000000000000000 t many\n"
+                                       "0000000000000000 T _etext\n"
+                                       "0000000000000000 D table\n"
+                                       "0000000000000000 D _end\n"
+                                       "0000000000000000 t twice\t[ext4]\n"
+                                       "0000000000000000 t only\t[ext4]\n";
+constexpr const char* map_of_it = "0000000000000000 D per_cpu_start\n"
+                                  "ffffffff81000000 T _stext\n"
+                                  "ffffffff81000100 T vfs_read\n"
+                                  "ffffffff81000180 t twice\n"
+                                  "ffffffff81000200 t twice\n"
+                                  "ffffffff81000280 t many\n"
+                                  "ffffffff81000290 t many\n"
+                                  "ffffffff81000300 T _etext\n"
+                                  "ffffffff81001000 D table\n"
+                                  "ffffffff81002000 D _end\n";
+
+TEST(SystemMap, GivesTheKernelImageItsAddresses) {
+    Kallsyms kallsyms = load(hidden_symbols);
+    EXPECT_TRUE(kallsyms.modules_hidden());
+    kallsyms.take_addresses(load(map_of_it), 0x1000000);
+    EXPECT_FALSE(kallsyms.addresses_hidden());
+    EXPECT_TRUE(kallsyms.modules_hidden());
+    EXPECT_EQ(kallsyms.find("vfs_read").at(0).address, 0xffffffff82000100U);
+    EXPECT_EQ(kallsyms.find("vfs_read").at(0).size, 0x80U);
+    const auto twice = kallsyms.find("twice", "kernel");
+    ASSERT_EQ(twice.size(), 2U);
+    EXPECT_EQ(twice[0].address, 0xffffffff82000180U);
+    EXPECT_EQ(twice[1].address, 0xffffffff82000200U);
+    EXPECT_EQ(kallsyms.find("twice", "ext4").at(0).address, 0U);
+    EXPECT_EQ(kallsyms.find("many").at(0).address, 0U) << "which of the two isn't known";
+    EXPECT_EQ(kallsyms.find("many").at(0).size, 0U);
+    EXPECT_EQ(kallsyms.find("per_cpu_start").at(0).address, 0U);
+    EXPECT_EQ(kallsyms.function_at(0xffffffff82000110)->name, "vfs_read");
+    EXPECT_EQ(kallsyms.symbol_at(0xffffffff82001010)->name, "table");
+    EXPECT_FALSE(kallsyms.symbol_at(0xffffffffc0000000));
+}
+
+TEST(SystemMap, NumbersNeedAllAddressesOfAName) {
+    Kallsyms kallsyms = load(hidden_symbols);
+    kallsyms.take_addresses(load(map_of_it), 0);
+    std::vector<unsigned> numbers;
+    const auto note = [&](const NumberedFunction& one) { numbers.push_back(one.number); };
+    kallsyms.for_each_function(
+        {}, [](std::string_view name) { return name == "twice"; }, note);
+    EXPECT_EQ(numbers, (std::vector<unsigned>{0, 0, 0})) << "the module's may be before or behind";
+    std::string text = hidden_symbols;
+    text.resize(text.find("0000000000000000 t twice\t"));
+    kallsyms = load(text);
+    kallsyms.take_addresses(load(map_of_it), 0);
+    numbers.clear();
+    kallsyms.for_each_function(
+        {}, [](std::string_view name) { return name == "twice"; }, note);
+    EXPECT_EQ(numbers, (std::vector<unsigned>{1, 2}));
+}
+
+TEST(SystemMap, OfAnotherKernelIsRefused) {
+    const auto refusal = [](std::string from, std::string to) {
+        std::string map = map_of_it;
+        map.replace(map.find(from), from.size(), to);
+        Kallsyms kallsyms = load(hidden_symbols);
+        try {
+            kallsyms.take_addresses(load(map), 0);
+        } catch (const Error& error) {
+            EXPECT_TRUE(kallsyms.addresses_hidden());
+            EXPECT_EQ(kallsyms.find("vfs_read").at(0).address, 0U);
+            return std::string(error.what());
+        }
+        return std::string("taken");
+    };
+    EXPECT_EQ(refusal("T vfs_read", "T vfs_rread"), "the kernel that runs has 1 functions that are "
+                                                    "not in it, such as vfs_read");
+    EXPECT_EQ(refusal("T vfs_read", "D vfs_read"), "the kernel that runs has 1 functions that are "
+                                                   "not in it, such as vfs_read");
+    EXPECT_EQ(refusal("ffffffff81000100", "ffffffff81000190"),
+              "in the kernel that runs twice is further up");
+    EXPECT_EQ(refusal("D table", "D tabel"), "taken") << "not all data has to be listed";
+}
+
+TEST(SystemMap, AddressesThatAreShownStay) {
+    Kallsyms kallsyms = load("ffffffff90000000 T vfs_read\n");
+    kallsyms.take_addresses(load(map_of_it), 0);
+    EXPECT_EQ(kallsyms.find("vfs_read").at(0).address, 0xffffffff90000000U);
+}
+
 TEST(Blacklist, FindsTheRangeOfAnAddress) {
     const Blacklist list = blacklist("0xffffffff81000000-0xffffffff81000040\tnotify_die\n"
                                      "0xffffffff81000100-0xffffffff81000140\tdo_int3\n");

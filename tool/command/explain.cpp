@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "command/explanation.h"
+#include "command/kernel_symbols.h"
 #include "command/open_session.h"
 #include "command/probe_plan.h"
 #include "command/run_options.h"
@@ -49,12 +50,14 @@ constexpr const char* see_help = "see: trapline explain --help";
 struct ExplainOptions {
     ProbeSpec spec;
     TypeFiles types;
+    std::string system_map;
     bool help = false;
 };
 
 po::options_description shown_options() {
     po::options_description options("Options", 100, 60);
     add_type_options(options);
+    add_system_map_option(options);
     options.add_options()("help,h", "show this");
     return options;
 }
@@ -72,6 +75,7 @@ ExplainOptions parse_arguments(const std::vector<std::string>& words) {
     if (options.help)
         return options;
     options.types = type_files(given, see_help);
+    options.system_map = system_map(given);
     if (given.count("probe") == 0)
         throw UsageError("which function? no PROBE is given",
                          "for example: trapline explain vfs_read");
@@ -114,22 +118,31 @@ public:
     }
 
     // How long the bytes took to come back; none: they didn't within the limit.
-    std::optional<milliseconds> run() {
-        const Kallsyms kallsyms;
+    std::optional<milliseconds> run(const Kallsyms& kallsyms) {
         note_symbols(kallsyms);
         plant(kallsyms);
         wait_for_jump();
         // Before it is lifted: what it leads into goes with it.
         if (const auto target = read_trap(found_.address, found_.states.back().bytes).target)
-            found_.target = find_place(*target);
+            found_.target = place_of(*target, kallsyms);
         return lift();
     }
 
     const Explanation& found() const { return found_; }
 
 private:
+    // By /proc/kallsyms as it is now, or the symbols that are known besides.
+    static std::optional<Place> place_of(std::uint64_t address, const Kallsyms& kallsyms) {
+        if (auto place = find_place(address))
+            return place;
+        if (const auto symbol = kallsyms.symbol_at(address))
+            return Place{std::string(symbol->name), std::string(symbol->module),
+                         address - symbol->address};
+        return std::nullopt;
+    }
+
     void note_symbols(const Kallsyms& kallsyms) {
-        found_.addresses_hidden = kallsyms.addresses_hidden();
+        found_.addresses_hidden = kallsyms.modules_hidden();
         constexpr std::array trampolines{"arch_rethook_trampoline", "__kretprobe_trampoline",
                                          "kretprobe_trampoline"};
         found_.exception = first_of(kallsyms, trap_facts.exceptions);
@@ -216,11 +229,12 @@ int explain_command(const std::vector<std::string>& arguments) {
         return 0;
     }
     const std::unique_ptr<TypeSource> types = types_of_files(options.types);
-    Session session = open_session([](std::string_view words) {
+    const auto say = [](std::string_view words) {
         std::fprintf(stderr, "%.*s\n", static_cast<int>(words.size()), words.data());
-    });
+    };
+    Session session = open_session(say);
     Experiment experiment(session, options.spec, *types);
-    const auto restored = experiment.run();
+    const auto restored = experiment.run(kernel_symbols(options.system_map, say));
     print(explanation_text(experiment.found(), make_disassembler().get()));
     if (!restored)
         throw Error(fmt::format("the bytes at {} were not as before {} ms after the trap was "

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "command/kernel_symbols.h"
 #include "command/open_session.h"
 #include "output/accounting.h"
 #include "trace/ctf_metadata.h"
@@ -92,7 +93,8 @@ void Run::prepare() {
     const std::unique_ptr<TypeSource> types = type_source();
     session_.emplace(open_session([](std::string_view text) { say(fmt::format("{}\n", text)); }));
     check_buffer_size();
-    Kallsyms kallsyms;
+    Kallsyms kallsyms = kernel_symbols(
+        options_.system_map, [](std::string_view text) { say(fmt::format("{}\n", text)); });
     plan_ = plan_probes(options_.probes, wanted_.triggers, options_.begin,
                         options_.all ? Names::all : Names::distinct, session_->info().clock_hz,
                         kallsyms, Blacklist(), *types);

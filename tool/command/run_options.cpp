@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "command/kernel_symbols.h"
 #include "command/type_options.h"
 #include "shared/program.h"
 #include "util/command_line.h"
@@ -61,6 +62,7 @@ void add_shared_options(po::options_description& options) {
         "calls of a function that can be inside at once and be seen (default: 32 per CPU, at "
         "least 128)");
     add_type_options(options);
+    add_system_map_option(options);
     add("force", "use @SET although it was compiled for another kernel");
     add("help,h", "show this");
 }
@@ -92,9 +94,10 @@ public:
             events.remove_suffix(2);
         const std::size_t slash = events.find('/');
         if (slash != std::string_view::npos && slash != 0 && is_digits(events.substr(0, slash)))
-            throw UsageError(fmt::format("--max-rate: '{}' is no number of events in a second", text),
-                             fmt::format("a second is meant without saying it: --max-rate {}",
-                                         events.substr(0, slash)));
+            throw UsageError(
+                fmt::format("--max-rate: '{}' is no number of events in a second", text),
+                fmt::format("a second is meant without saying it: --max-rate {}",
+                            events.substr(0, slash)));
         return number(events, "--max-rate", 1, UINT32_MAX);
     }
 
@@ -290,6 +293,7 @@ RunOptions RunCommandLine::run_options() const {
         options.max_rate = values_of.rate(value("max-rate"));
     options.user = value("user");
     options.types = type_files(given_, see_help_);
+    options.system_map = system_map(given_);
     if (has("buffer-size"))
         options.buffer_size = values_of.buffer_size(value("buffer-size"));
     if (has("maxactive"))
@@ -307,16 +311,18 @@ std::string RunCommandLine::help() const {
 }
 
 std::string probe_help(ProbeForms forms) {
-    std::string help = "A PROBE is\n"
-                       "  FUNC                   a call: parameters by name, return value, duration\n"
-                       "  kprobe:FUNC[+OFFSET]   the entry, or the instruction at OFFSET, only\n"
-                       "  kretprobe:FUNC         the return only\n"
-                       "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n";
+    std::string help =
+        "A PROBE is\n"
+        "  FUNC                   a call: parameters by name, return value, duration\n"
+        "  kprobe:FUNC[+OFFSET]   the entry, or the instruction at OFFSET, only\n"
+        "  kretprobe:FUNC         the return only\n"
+        "  MODULE:FUNC            in this module ('kernel': in the kernel image)\n";
     if (forms == ProbeForms::all)
         help += "  'PATTERN*'             all functions with such names, as a shell matches them\n";
     help += "  FUNC#N                 the Nth of several functions of that name\n";
     if (forms != ProbeForms::compiled)
-        help += "  0xADDRESS              the function, or the instruction in it, at that address\n";
+        help +=
+            "  0xADDRESS              the function, or the instruction in it, at that address\n";
     help += "  FUNC@FILE              the one of them that FILE has (with --vmlinux)\n"
             "  FILE:LINE, FUNC:LINE   the code of a source line, of a function's counted\n"
             "                         from its beginning (with --vmlinux)\n"

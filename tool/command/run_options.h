@@ -40,6 +40,7 @@ struct RunOptions {
     std::uint32_t max_rate = 0;       // events of each probe in a second; 0: no limit
     std::uint32_t maxactive = 0;      // calls inside at once per probe; 0: the module's choice
     TypeFiles types;                  // none: the running kernel's own, or the set's
+    std::string system_map;           // empty: none was named
     std::shared_ptr<const CompiledProbes> set; // null: PROBEs were named
     bool force = false;                        // whatever kernel the set was compiled for
 };

@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t listed_max = 10;
 
 std::string unhide_hint() {
-    return fmt::format("run it as root, with kernel.kptr_restrict at most 1 ({})",
+    return fmt::format("run it as root, with kernel.kptr_restrict at most 1 ({}); or name the "
+                       "kernel's System.map: --system-map FILE",
                        remedy::show_addresses);
 }
 
@@ -242,7 +243,9 @@ private:
 
     // By name the kernel would take the first that it comes across.
     void fail_if_hidden(const std::vector<Symbol>& found) const {
-        if (found.size() > 1 && kallsyms_.addresses_hidden())
+        const bool hidden = std::any_of(found.begin(), found.end(),
+                                        [](const Symbol& symbol) { return symbol.address == 0; });
+        if (found.size() > 1 && hidden)
             fail(fmt::format("{} functions have this name, and this kernel hides the addresses "
                              "that tell them apart ({})",
                              found.size(), list_names(qualified_names(found))),

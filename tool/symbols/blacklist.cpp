@@ -66,7 +66,8 @@ void Blacklist::parse(std::istream& from) {
 }
 
 std::optional<std::string> Blacklist::find(std::uint64_t address, std::string_view symbol) const {
-    if (address == 0) {
+    const bool hidden = !ranges_.empty() && ranges_.back().begin == 0;
+    if (address == 0 || hidden) {
         const auto at = std::lower_bound(
             by_name_.begin(), by_name_.end(), symbol,
             [this](std::uint32_t i, std::string_view name) { return ranges_[i].name < name; });

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <istream>
 #include <iterator>
 #include <limits>
@@ -192,6 +193,7 @@ Kallsyms::Kallsyms(const std::string& path) {
     reserve();
     read_file(path, nullptr);
     link_names();
+    modules_hidden_ = hidden_;
     if (!hidden_)
         link_addresses();
 }
@@ -199,6 +201,7 @@ Kallsyms::Kallsyms(const std::string& path) {
 Kallsyms::Kallsyms(const std::string& path, const Wanted& wanted) {
     read_file(path, &wanted);
     link_names();
+    modules_hidden_ = hidden_;
 }
 
 Kallsyms::Kallsyms(std::istream& from) {
@@ -211,6 +214,7 @@ Kallsyms::Kallsyms(std::istream& from) {
         [&](const char* at, const char* end) { seen = add_line(at, end, nullptr) || seen; });
     hidden_ = hidden_ && seen;
     link_names();
+    modules_hidden_ = hidden_;
     if (!hidden_)
         link_addresses();
 }
@@ -293,6 +297,62 @@ void Kallsyms::link_addresses() {
     }
 }
 
+// By name: the Nth function of that name here is the Nth there, for both are listed by address; so
+// is what is no function. Where there are more or fewer of them there it can't be told, 0.
+std::vector<std::uint64_t> Kallsyms::addresses_in(const Kallsyms& map) const {
+    std::vector<std::uint64_t> all(symbols_.size());
+    std::vector<bool> done(symbols_.size());
+    std::vector<std::string_view> missing;
+    for (std::uint32_t i = 0; i < symbols_.size(); i++) {
+        if (symbols_[i].module != 0 || done[i])
+            continue;
+        const std::string_view name = name_of(symbols_[i]);
+        const bool text = is_text(symbols_[i].type);
+        std::vector<std::uint32_t> here;
+        for (std::uint32_t at = heads_[hash_name(name) & (heads_.size() - 1)]; at != no_entry;
+             at = symbols_[at].next)
+            if (symbols_[at].module == 0 && is_text(symbols_[at].type) == text &&
+                name_of(symbols_[at]) == name)
+                here.push_back(at);
+        std::reverse(here.begin(), here.end()); // the chains run backwards
+        std::vector<Symbol> there = map.find(name, "kernel");
+        std::erase_if(there, [&](const Symbol& symbol) { return is_text(symbol.type) != text; });
+        if (text && there.size() < here.size())
+            missing.push_back(name);
+        for (std::size_t n = 0; n < here.size(); n++) {
+            done[here[n]] = true;
+            if (there.size() == here.size())
+                all[here[n]] = there[n].address;
+        }
+    }
+    if (!missing.empty())
+        throw Error(fmt::format("the kernel that runs has {} functions that are not in it, such as "
+                                "{}",
+                                missing.size(), missing.front()));
+    std::uint64_t last = 0;
+    for (std::uint32_t i = 0; i < symbols_.size(); i++) {
+        if (all[i] == 0 || symbols_[i].module != 0 || !is_text(symbols_[i].type))
+            continue;
+        if (all[i] < last)
+            throw Error(
+                fmt::format("in the kernel that runs {} is further up", name_of(symbols_[i])));
+        last = all[i];
+    }
+    return all;
+}
+
+void Kallsyms::take_addresses(const Kallsyms& map, std::uint64_t slide) {
+    if (!hidden_)
+        return;
+    const std::vector<std::uint64_t> addresses = addresses_in(map);
+    for (std::uint32_t i = 0; i < symbols_.size(); i++)
+        if (is_kernel_address(addresses[i]))
+            symbols_[i].address = addresses[i] + slide;
+    hidden_ = false;
+    by_address_.clear();
+    link_addresses();
+}
+
 std::string_view Kallsyms::name_of(const Entry& entry) const {
     return {names_.data() + entry.name, entry.length};
 }
@@ -303,7 +363,7 @@ Symbol Kallsyms::symbol_of(const Entry& entry) const {
                   .module = modules_[entry.module],
                   .size = 0,
                   .type = entry.type};
-    if (entry.after == no_entry)
+    if (entry.after == no_entry || entry.address == 0)
         return symbol;
     const Entry& next = symbols_[entry.after];
     // Behind a module's last function comes its data, at some distance.
@@ -417,6 +477,7 @@ void Kallsyms::for_each_function(std::string_view module, const Wanted& wanted,
         std::uint64_t last = 0;
         unsigned places = 0;
         unsigned visited = 0;
+        bool hidden = false; // the address of one of them
     };
     struct Place {
         std::uint32_t symbol;
@@ -433,7 +494,8 @@ void Kallsyms::for_each_function(std::string_view module, const Wanted& wanted,
             names.emplace_back();
         }
         Name& name = names[known];
-        if (name.places != 0 && !hidden_ && name.last == entry.address)
+        name.hidden = name.hidden || entry.address == 0;
+        if (name.places != 0 && entry.address != 0 && name.last == entry.address)
             continue;
         name.last = entry.address;
         name.places++;
@@ -444,7 +506,7 @@ void Kallsyms::for_each_function(std::string_view module, const Wanted& wanted,
         name.visited++;
         const Entry& entry = symbols_[place.symbol];
         if (in_module(entry, module))
-            visit({symbol_of(entry), name.places > 1 && !hidden_ ? name.visited : 0});
+            visit({symbol_of(entry), name.places > 1 && !name.hidden ? name.visited : 0});
     }
 }
 

@@ -51,6 +51,15 @@ public:
 
     // Every address reads as 0: kptr_restrict, or no privilege.
     bool addresses_hidden() const { return hidden_; }
+
+    // Those of modules do, at least: the kernel image's may have come from its System.map.
+    bool modules_hidden() const { return modules_hidden_; }
+
+    // Where addresses are hidden: takes the kernel image's from `map`, which is its System.map,
+    // moved by `slide`. Error, and nothing is taken, if it has not the functions that are here, in
+    // the order that they are in here. What isn't told apart by its name and its number stays
+    // hidden.
+    void take_addresses(const Kallsyms& map, std::uint64_t slide);
     std::size_t size() const { return symbols_.size(); }
 
     // All symbols of that name, functions or not, by address. `module`: empty for everywhere,
@@ -108,13 +117,15 @@ private:
     std::uint32_t first_of_name(const Entry& entry) const;
     std::vector<std::uint32_t> functions_by_address(const Wanted& wanted) const;
     const std::vector<std::uint32_t>& all_by_address() const;
+    std::vector<std::uint64_t> addresses_in(const Kallsyms& map) const;
 
     std::vector<char> names_;
     std::vector<Entry> symbols_;
-    std::vector<std::string> modules_{""}; // the first is the kernel image
-    std::vector<std::uint32_t> heads_;     // hash chains
+    std::vector<std::string> modules_{""};          // the first is the kernel image
+    std::vector<std::uint32_t> heads_;              // hash chains
     mutable std::vector<std::uint32_t> by_address_; // those of the upper half, once asked for
     bool hidden_ = true;
+    bool modules_hidden_ = false;
 };
 
 } // namespace trapline

@@ -111,3 +111,81 @@ jump_labels() {
 	fail "no jump label is found"
 }
 tp "where a jump label is, it says so" jump_labels
+
+# ---- hidden addresses, and the kernel's System.map. Here that is what kallsyms has, moved back a bit as KASLR moves forth: on
+# x86-64 alone its digits are known to be enough.
+make_map() {
+	moved=''
+	[ "$machine" != x86_64 ] || moved='s/^(ffffffff)8/\17/; t; s/^(ffffffff)9/\18/; t; s/^(ffffffff)a/\19/; t; s/^(ffffffff)b/\1a/; t; s/^(ffffffff)c/\1b/'
+	awk 'NF == 3' /proc/kallsyms | sed -E "$moved" >map
+}
+
+# hidden COMMAND...: with hidden addresses.
+hidden() {
+	local old status
+	old=$(cat /proc/sys/kernel/kptr_restrict)
+	echo 2 >/proc/sys/kernel/kptr_restrict
+	"$@"
+	status=$?
+	echo "$old" >/proc/sys/kernel/kptr_restrict
+	return $status
+}
+
+# A function that has two of its name in the kernel image, none elsewhere, that can be probed.
+two_of_one_name() {
+	local name
+	awk 'NF == 3 && $2 ~ /[tT]/ { count[$3]++ } NF == 4 { count[$3] = 9 } END { for (name in count) if (count[name] == 2) print name }' /proc/kallsyms |
+		grep -vE '[.]|^__|_init|^init|entry|exit' | sort | while read -r name; do
+		if [ "$(trapline list "$name" 2>/dev/null | wc -l)" = 2 ] && trapline trace "kprobe:$name#2" -- true >/dev/null 2>&1; then
+			echo "$name"
+			break
+		fi
+	done
+}
+
+system_map() {
+	local address twice second
+	make_map
+	address=0x$(awk '$3 == "vfs_read" { print $1; exit }' /proc/kallsyms)
+	hidden trace --system-map map --stack "kprobe:$address($arg3:x, \$caller:sym)" -- tl-calls 3
+	expect_status 0
+	expect_in out "vfs_read\\($arg3=$hex, .caller=[a-z0-9_]*sys_read\\+$hex\\)"
+	expect_in out "^	[a-z0-9_]*sys_read\\+$hex\$"
+	expect_sums
+	hidden trace "kprobe:$address" -- true
+	expect_status 125
+	expect_in err 'name the kernel.s System.map: --system-map FILE'
+	hidden trapline record --system-map map --stack -o rec kprobe:read_zero -- tl-calls 3 >out 2>err || fail "record: $?"
+	trapline report rec >report 2>err || fail "report: $?"
+	expect_in report "^	vfs_read\\+$hex\$"
+	trace --system-map map kprobe:read_zero -- tl-calls 3
+	expect_status 0
+	expect_in err "System.map|--system-map map isn't needed"
+	twice=$(two_of_one_name)
+	[ -n "$twice" ] || fail "no two functions of one name"
+	second=$(awk -v name="$twice" '$3 == name { at = $1 } END { print at }' /proc/kallsyms)
+	hidden trapline explain --system-map map "kprobe:$twice#2" >out 2>err || fail "explain $twice#2: $? $(cat err)"
+	expect_in out "^  at 0x$(echo "$second" | sed 's/.$//')[0-9a-f], $twice\\+"
+	hidden trapline explain "kprobe:$twice#2" >out 2>err
+	expect_is status $? 125
+	expect_in err 'hides the addresses'
+}
+t "hidden addresses: a System.map gives them back" system_map
+
+wrong_map() {
+	make_map
+	refused() { # REGEX
+		hidden trace --system-map wrong kprobe:read_zero -- touch ran
+		expect_status 125
+		expect_in err "^trapline: --system-map: wrong is not that of the running kernel: $1"
+		[ ! -e ran ] || fail "COMMAND ran"
+	}
+	grep -v ' vfs_read$' map >wrong
+	refused 'the kernel that runs has 1 functions that are not in it, such as vfs_read'
+	awk '$3 == "vfs_read" { behind = 1 } { print behind && $2 ~ /[tT]/ ? substr($1, 1, 12) "0000" substr($0, 17) : $0 }' map >wrong
+	refused '(from [^ ]+ to [^ ]+ it is|in the kernel that runs [^ ]+ is further up)'
+	hidden trace --system-map none kprobe:read_zero -- true
+	expect_status 125
+	expect_in err "cannot read the kernel's symbols from none"
+}
+t "hidden addresses: a System.map of another kernel is refused" wrong_map
