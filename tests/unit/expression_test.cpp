@@ -44,6 +44,11 @@ protected:
         btf__add_field(b, "mode", mode, 480, 0);
         btf__add_field(b, "nothing", anything, 512, 0);
         outer_pointer = made.pointer(outer);
+        btf__add_struct(b, "bits", 12);
+        btf__add_field(b, "low", made.unsigned_, 0, 9);
+        btf__add_field(b, "high", made.int_, 9, 20);
+        btf__add_field(b, "packed", made.int_, 46, 20);
+        btf__add_field(b, "wide", made.unsigned_long, 20, 36);
     }
 
     void SetUp() override {
@@ -131,6 +136,23 @@ TEST_F(Lists, BitfieldsWithTheirSign) {
     const FieldValues v = run(probe, {at});
     EXPECT_EQ(v.entry[0].number, 5U); // 0xed = 11101 101
     EXPECT_EQ(v.entry[1].number, -__u64{3});
+}
+
+TEST_F(Lists, BitfieldsAreReadInTheWordOfTheirType) {
+    const __u64 bits = at + 0x300;
+    mock.kernel.store(bits, "\xff\x03\x00\xf0", 4);
+    const FieldValues v =
+        run(list("(((struct bits *)buf)->low, ((struct bits *)buf)->high)"), {at, 0, bits});
+    EXPECT_EQ(v.entry[0].number, 0x1ffU);
+    EXPECT_NE(v.entry[1].state, FieldValue::State::number_fault)
+        << "nothing behind the 4 bytes is there";
+    EXPECT_EQ(v.entry[1].number, -__u64{0x7ffff});
+
+    mock.kernel.store(bits + 4, "\x77\xc5\xff\xff\x01", 5);
+    const FieldValues other =
+        run(list("(((struct bits *)buf)->packed, ((struct bits *)buf)->wide)"), {at, 0, bits});
+    EXPECT_EQ(other.entry[0].number, 0x7ffffU) << "in no word";
+    EXPECT_EQ(other.entry[1].number, 0xffc577f00U);
 }
 
 TEST_F(Lists, TextIsText) {

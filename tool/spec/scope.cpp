@@ -29,6 +29,16 @@ bool is_load_size(std::uint64_t size) {
     return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
+// The byte from which on a member is read whose type has that many. Of a bitfield that is where the
+// smallest word that contains it begins, no larger than its type, so that nothing behind the
+// structure is read. A packed one may be in no such word.
+std::uint64_t first_byte(const Member& member, std::uint64_t type_size) {
+    for (std::uint64_t size = 1; member.bits != 0 && size <= type_size; size *= 2)
+        if (member.bit_offset % (8 * size) + member.bits <= 8 * size)
+            return member.bit_offset / (8 * size) * size;
+    return member.bit_offset / 8;
+}
+
 } // namespace
 
 Scope::Scope(std::string_view text, View view, const KnownTypes& known)
@@ -409,9 +419,10 @@ Value Scope::inside(Value outer, const Member& member) {
         outer.offset += member.bit_offset / 8;
         return outer;
     }
-    outer.chain.add(member.bit_offset / 8);
+    const std::uint64_t begin = first_byte(member, size_of(*outer.types, member.type));
+    outer.chain.add(begin);
     outer.bits = member.bits;
-    outer.bit_offset = member.bits == 0 ? 0 : static_cast<std::uint32_t>(member.bit_offset % 8);
+    outer.bit_offset = static_cast<std::uint32_t>(member.bit_offset - 8 * begin);
     return outer;
 }
 
