@@ -76,8 +76,11 @@ std::uint32_t thread_group(std::uint32_t pid) {
 
 Watched::Watched(std::span<const std::uint32_t> pids) {
     for (const std::uint32_t pid : pids) {
-        const std::uint32_t group = thread_group(pid);
-        const long fd = group == 0 ? -1 : syscall(SYS_pidfd_open, group, 0);
+        // /proc may be another pid namespace's, so it is asked only for what is no thread group's.
+        long fd = syscall(SYS_pidfd_open, pid, 0);
+        if (fd < 0 && errno != ESRCH)
+            if (const std::uint32_t group = thread_group(pid); group != 0)
+                fd = syscall(SYS_pidfd_open, group, 0);
         if (fd < 0)
             throw Error(fmt::format("--pid: there is no process {}", pid),
                         "see: ps -e; or let trapline start it: trapline trace PROBE -- COMMAND");

@@ -102,3 +102,61 @@ bad_filters() {
 	[ ! -e ran ] || fail "COMMAND ran"
 }
 t "filters: what there isn't is named" bad_filters
+
+# In a pid namespace, process 2 and the one of the number that has another one outside: those, their
+# threads and descendants are traced. `gate` holds all back, and takes no number meanwhile.
+namespaces() {
+	local same outer inner
+	[ -e /proc/sys/kernel/ns_last_pid ] || skip "this kernel has no pid namespaces, or lets nobody choose a pid"
+	mkfifo gate
+	sh -c 'read _ <gate; exec tl-calls 11' >/dev/null &
+	same=$!
+	cat >inside <<-EOF
+		exec >/dev/null
+		sh -c 'read _ <gate; tl-calls 20 --threads 3; exec tl-calls 5' &
+		trapline trace -p $same read_zero >refused 2>&1
+		echo \$? >>refused
+		echo $((same - 1)) >/proc/sys/kernel/ns_last_pid
+		sh -c 'read _ <gate; tl-calls 7 --threads 3; exec tl-calls 2' &
+		[ \$! = $same ] || exit
+		for pid in 2 $same; do
+			trapline trace $entries -p \$pid -o events.\$pid 'read_zero(pid, tid)' 2>err.\$pid </dev/null &
+		done
+		until grep -q 'Ctrl-C ends' err.2 && grep -q 'Ctrl-C ends' err.$same; do sleep 0.05; done
+		touch ready
+		wait
+	EOF
+	timeout -s KILL 120 unshare -p -f --mount-proc sh inside &
+	until_true [ -e ready ]
+	expect_in refused "^trapline: --pid: there is no process $same\$"
+	expect_in refused '^125$'
+	for inner in 2 "$same"; do
+		awk -v inner="$inner" '/^NSpid:/ && NF == 3 && $3 == inner { print $2 }' /proc/[0-9]*/status >"outer.$inner"
+	done
+	echo >gate
+	wait
+	for inner in 2 "$same"; do
+		cp "err.$inner" err
+		expect_sums
+		outer=$(cat "outer.$inner")
+		expect_is "calls of $inner itself" "$(lines "events.$inner" "-$outer .*\\(pid=$outer, tid=$outer\\)")" \
+			$((inner == 2 ? 5 : 2))
+		expect_is "calls of all" "$(lines "events.$inner" .)" $((inner == 2 ? 65 : 23))
+		expect_is "threads" "$(sed 's/.*, tid=\([0-9]*\).*/\1/' "events.$inner" | sort -u | wc -l)" 4
+		expect_not_in "events.$inner" "pid=$same,"
+		[ "$(account read_zero filtered)" -ge 11 ] || fail "the others are not filtered"
+	done
+
+	# With /proc of the namespace outside, which has no such process.
+	cat >inside <<-'EOF'
+		echo 30000 >/proc/sys/kernel/ns_last_pid
+		sh -c 'read _ <gate; exec tl-calls 3' >/dev/null &
+		(until grep -q 'Ctrl-C ends' err; do sleep 0.05; done; echo >gate) &
+		exec trapline trace $entries -p 30001 read_zero >out 2>err </dev/null
+	EOF
+	timeout -s KILL 120 unshare -p -f sh inside
+	echo $? >status
+	expect_status 0
+	expect_is "calls" "$(account read_zero recorded)" 3
+}
+t "-p: in a pid namespace its numbers count" namespaces

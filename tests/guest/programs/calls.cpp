@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// tl-calls N [--cpu CPU] [--every MICROSECONDS] [--size BYTES]
-// Reads /dev/zero N times and says how many reads came back whole: the count that a trace
-// is held against.
+// tl-calls N [--cpu CPU] [--every MICROSECONDS] [--size BYTES] [--threads M]
+// Reads /dev/zero N times, in each of M threads, and says how many reads came back whole: the count
+// that a trace is held against.
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -20,6 +22,7 @@ struct Wanted {
     long cpu = -1;      // none: wherever the scheduler likes
     long every_us = 0;  // between two calls
     long size = 0x1b39; // unlike any that a loader asks for
+    long threads = 1;
 };
 
 [[noreturn]] void die(const char* what) {
@@ -41,7 +44,9 @@ long number(const char* text) {
 Wanted parse(int argc, char** argv) {
     Wanted wanted;
     if (argc < 2 || argc % 2 != 0) {
-        std::fputs("usage: tl-calls N [--cpu CPU] [--every MICROSECONDS] [--size BYTES]\n", stderr);
+        std::fputs("usage: tl-calls N [--cpu CPU] [--every MICROSECONDS] [--size BYTES] "
+                   "[--threads M]\n",
+                   stderr);
         std::exit(2);
     }
     wanted.calls = number(argv[1]);
@@ -53,6 +58,8 @@ Wanted parse(int argc, char** argv) {
             wanted.every_us = value;
         } else if (std::strcmp(argv[i], "--size") == 0) {
             wanted.size = value;
+        } else if (std::strcmp(argv[i], "--threads") == 0) {
+            wanted.threads = value;
         } else {
             std::fprintf(stderr, "tl-calls: unknown option %s\n", argv[i]);
             std::exit(2);
@@ -69,6 +76,20 @@ void pin(long cpu) {
         die("sched_setaffinity");
 }
 
+long read_often(const Wanted& wanted, int zero) {
+    std::vector<char> buffer(static_cast<std::size_t>(wanted.size));
+    const timespec pause{wanted.every_us / 1'000'000, wanted.every_us % 1'000'000 * 1000};
+    long done = 0;
+    for (long call = 0; call < wanted.calls; call++) {
+        // Not the library's: this one can't be merged, split or retried.
+        if (syscall(SYS_read, zero, buffer.data(), buffer.size()) == wanted.size)
+            done++;
+        if (wanted.every_us != 0)
+            nanosleep(&pause, nullptr);
+    }
+    return done;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -78,17 +99,14 @@ int main(int argc, char** argv) {
     const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
     if (zero < 0)
         die("/dev/zero");
-    std::vector<char> buffer(static_cast<std::size_t>(wanted.size));
-    const timespec pause{wanted.every_us / 1'000'000, wanted.every_us % 1'000'000 * 1000};
 
-    long done = 0;
-    for (long call = 0; call < wanted.calls; call++) {
-        // Not the library's: this one can't be merged, split or retried.
-        if (syscall(SYS_read, zero, buffer.data(), buffer.size()) == wanted.size)
-            done++;
-        if (wanted.every_us != 0)
-            nanosleep(&pause, nullptr);
-    }
-    std::printf("%ld\n", done);
-    return done == wanted.calls ? 0 : 1;
+    std::atomic<long> done = 0;
+    std::vector<std::thread> others;
+    for (long thread = 1; thread < wanted.threads; thread++)
+        others.emplace_back([&] { done += read_often(wanted, zero); });
+    done += read_often(wanted, zero);
+    for (std::thread& other : others)
+        other.join();
+    std::printf("%ld\n", done.load());
+    return done == wanted.calls * wanted.threads ? 0 : 1;
 }
