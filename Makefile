@@ -60,12 +60,14 @@ KREL = $(call release,$(KTREE))
 kmod:
 	$(call build-modules,$(CURDIR)/$(B)/kmod/$(KREL),$(CURDIR)/kmod/. $(CURDIR)/shared)
 
-# The same for test modules: into build/guest-kmod/RELEASE, where qemu/run finds them.
+# The same for test modules: into build/guest-kmod/RELEASE, where qemu/run finds them. VMLINUX: the
+# kernel itself, for BTF.
 guest-kmod:
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/guest,$(CURDIR)/tests/guest/kmod/. $(CURDIR)/shared)
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/bench,$(CURDIR)/tests/bench/kmod/.)
 	$(call build-modules,$(CURDIR)/$(B)/guest-kmod/$(KREL)/lab,$(CURDIR)/docs/lab/driver/.)
 	@cp $(B)/guest-kmod/$(KREL)/*/tl*.ko $(B)/guest-kmod/$(KREL)/
+	@[ -z "$(VMLINUX)" ] || tests/guest/encode-btf "$(VMLINUX)" $(B)/guest-kmod/$(KREL)/tltypes.ko
 
 # Each time: what was missing before may be there now.
 configure:
@@ -116,7 +118,7 @@ endif
 guest-kernel:
 	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
 		{ [ -z "$$CROSS_COMPILE" ] || qemu/deps "$$MACHINE"; } && \
-		$(MAKE) kmod guest-kmod KDIR="$$KDIR" \
+		$(MAKE) kmod guest-kmod KDIR="$$KDIR" VMLINUX="$$VMLINUX" \
 			$${CROSS_COMPILE:+ARCH="$$ARCH" CROSS_COMPILE="$$CROSS_COMPILE"} >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
 		[ -z "$$CROSS_COMPILE" ] || $(MAKE) guest-programs MACHINE="$$MACHINE"

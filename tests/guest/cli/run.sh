@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=/dev/null
 . "$here/lib.sh"
 loaded=yes
-parts=${PARTS:-'forms symbols types errors condition filters expressions stack texts status limits guard signals output order cpus account record explain list sessions module doctor'}
+parts=${PARTS:-'forms symbols types errors condition filters expressions fixture stack texts status limits guard signals output order cpus account record explain list sessions module doctor'}
 [ -z "$entries" ] || parts="$parts entries"
 for part in $parts; do
 	# shellcheck source=/dev/null
