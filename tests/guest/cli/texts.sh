@@ -50,3 +50,58 @@ too_long() {
 	[ ! -e ran ] || fail "COMMAND ran"
 }
 t "texts: what is too long, and the way out" too_long
+
+# away OFFSET FORMAT PART WHOLE: of a text there, whose last page isn't in memory before the kernel
+# reads it, the PART before that page, then the WHOLE.
+away() {
+	# shellcheck disable=SC2086 # or no word
+	trace -o lines "kprobe:tlt_user(\$arg1:$2)" -- tl-away /proc/tltypes file "$1" 5 $swap
+	expect_status 0
+	expect_sums
+	sed -E "s/$head_re//" lines >events
+	printf '%s\n' "tlt_user(\$arg1=$3(fault))" "tlt_user(\$arg1=$4)" >expected
+	cmp -s expected events || fail "$(diff expected events)"
+}
+
+# What a text begins with can make it unequal for sure.
+absent() {
+	truncate -s 16384 file
+	printf 'pass\n' | dd of=file conv=notrunc 2>/dev/null
+	printf 'pass\n' | dd of=file bs=1 seek=8190 conv=notrunc 2>/dev/null
+	away 0 ustr '' '"pass\n"'
+	away 8190 ustr '"pa"' '"pass\n"'
+	away 8190 str '"pa"' '"pass\n"'
+	away 0 hex[5] '' 706173730a
+	away 8190 hex[5] 7061 706173730a
+	[ -n "$type_sources" ] || return 0
+	# shellcheck disable=SC2046,SC2086 # several words, or none
+	trace $(options_of "${type_sources##* }") -o lines tlt_user 'tlt_user(size) if text == "pass\n"' 'tlt_user() if text != "past"' \
+		'tlt_user(size:x) if text != "other"' -- tl-away /proc/tltypes file 8190 5 $swap
+	expect_sums
+	rm -f events
+	same_events types
+	expect_lines 'tlt_user(text="pa"(fault), size=5)' 'tlt_user(text="pass\n", size=5)' 'tlt_user(size=5)' 'tlt_user()' \
+		'tlt_user(size=0x5)' 'tlt_user(size=0x5)'
+	expect_is "filtered" "$(awk '$1 == "total" { print $4 }' err)" 2
+}
+
+dropped_text() {
+	swap=''
+	absent
+}
+tf "texts: one in a page that isn't there is a fault, and neither equal nor unequal" dropped_text
+
+swapped_text() {
+	[ -e /proc/swaps ] || skip "this kernel doesn't swap"
+	modprobe brd rd_nr=1 rd_size=8192 2>/dev/null
+	[ -b /dev/ram0 ] || skip "this kernel has no disk to swap to"
+	mkswap /dev/ram0 >made || fail "mkswap"
+	swapon /dev/ram0 || fail "swapon"
+	swap=swap
+	(absent)
+	local status=$?
+	swapoff /dev/ram0
+	rmmod brd 2>/dev/null
+	return $status
+}
+tf "texts: the same of one that is swapped out" swapped_text
