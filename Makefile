@@ -252,6 +252,7 @@ check: deps-test tool man
 	@tests/checks/completions $(B)/bin/trapline
 	@tests/checks/install
 	@tests/checks/refused-kernels
+	@tests/checks/pahole
 
 unit: deps-test configure
 	@$(BUILD) all
