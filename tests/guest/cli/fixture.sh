@@ -9,9 +9,8 @@ types_file=/usr/lib/debug/tltypes.ko
 type_sources=''
 modprobe tltypes
 [ ! -e /sys/kernel/btf/tltypes ] || type_sources=kernel
-if [ -n "$typed" ] && ! trapline list --args --btf /sys/kernel/btf/vmlinux --btf $types_file tlt_look 2>&1 | grep -q 'no BTF in it'; then
+! trapline list --args --btf /sys/kernel/btf/vmlinux --btf $types_file tlt_look 2>/dev/null | grep -q 'struct tlt_data' ||
 	type_sources="$type_sources btf"
-fi
 [ ! "$reads_dwarf" ] || type_sources="$type_sources dwarf"
 rmmod tltypes
 
