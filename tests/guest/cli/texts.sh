@@ -92,7 +92,7 @@ dropped_text() {
 tf "texts: one in a page that isn't there is a fault, and neither equal nor unequal" dropped_text
 
 swapped_text() {
-	[ -e /proc/swaps ] || skip "this kernel doesn't swap"
+	[ -e /proc/swaps ] || skip "this kernel swaps nothing"
 	modprobe brd rd_nr=1 rd_size=8192 2>/dev/null
 	[ -b /dev/ram0 ] || skip "this kernel has no disk to swap to"
 	mkswap /dev/ram0 >made || fail "mkswap"
