@@ -106,7 +106,7 @@ t "filters: what there isn't is named" bad_filters
 # In a pid namespace, process 2 and the one of the number that has another one outside: those, their
 # threads and descendants are traced. `gate` holds all back, and takes no number meanwhile.
 namespaces() {
-	local same outer inner
+	local same outer inner last
 	[ -e /proc/sys/kernel/ns_last_pid ] || skip "this kernel has no pid namespaces, or lets nobody choose a pid"
 	mkfifo gate
 	sh -c 'read _ <gate; exec tl-calls 11' >/dev/null &
@@ -148,11 +148,12 @@ namespaces() {
 	done
 
 	# With /proc of the namespace outside, which has no such process.
-	cat >inside <<-'EOF'
-		echo 30000 >/proc/sys/kernel/ns_last_pid
+	last=$(($(cat /proc/sys/kernel/pid_max) - 10))
+	cat >inside <<-EOF
+		echo $((last - 1)) >/proc/sys/kernel/ns_last_pid
 		sh -c 'read _ <gate; exec tl-calls 3' >/dev/null &
 		(until grep -q 'Ctrl-C ends' err; do sleep 0.05; done; echo >gate) &
-		exec trapline trace $entries -p 30001 read_zero >out 2>err </dev/null
+		exec trapline trace $entries -p $last read_zero >out 2>err </dev/null
 	EOF
 	timeout -s KILL 120 unshare -p -f sh inside
 	echo $? >status

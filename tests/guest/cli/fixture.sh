@@ -12,6 +12,7 @@ modprobe tltypes
 ! trapline list --args --btf /sys/kernel/btf/vmlinux --btf $types_file tlt_look 2>/dev/null | grep -q 'struct tlt_data' ||
 	type_sources="$type_sources btf"
 [ ! "$reads_dwarf" ] || type_sources="$type_sources dwarf"
+type_sources=${type_sources# }
 rmmod tltypes
 
 options_of() { # SOURCE
@@ -30,6 +31,7 @@ in_fixture() {
 	modprobe tltypes || return
 	("$fixture_test")
 	local status=$?
+	saying wake | sh # what still waits there holds it
 	rmmod tltypes
 	return $status
 }
@@ -225,6 +227,8 @@ recursion() {
 }
 tf "fixture: a function that calls itself" recursion
 
+waiting() { until_true grep -qx "$1" /sys/module/tltypes/parameters/waiting; }
+
 # The first sleeps while others go through, and is interrupted; two sleep, and are woken.
 sleeping() {
 	local one two three
@@ -234,7 +238,7 @@ sleeping() {
 	tracing
 	sh -c 'echo wait >/proc/tltypes' 2>/dev/null &
 	one=$!
-	until_true grep -q tlt_wait /proc/$one/wchan
+	waiting 1
 	sh -c "$(saying pass pass pass)"
 	kill $one
 	wait $one
@@ -242,8 +246,7 @@ sleeping() {
 	two=$!
 	sh -c 'echo wait >/proc/tltypes' &
 	three=$!
-	until_true grep -q tlt_wait /proc/$two/wchan
-	until_true grep -q tlt_wait /proc/$three/wchan
+	waiting 2
 	sh -c "$(saying pass wake)"
 	wait $two $three
 	kill -INT "$tool"

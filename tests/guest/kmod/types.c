@@ -3,6 +3,7 @@
  * types.c - of tltypes: functions whose parameters are of every kind of type, and whose values are
  * known. A word written to /proc/tltypes calls one, as tlt_calls has it.
  */
+#include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -46,6 +47,7 @@ static char *tlt_area;	/* a page, behind which there is none */
 
 static DECLARE_WAIT_QUEUE_HEAD(tlt_queue);
 static int tlt_awake;
+static atomic_t tlt_waiting;
 static int tlt_sum;	/* for who calls: what isn't used is left out */
 
 noinline __noclone long tlt_look(const struct tlt_data *data, const struct tlt_data *none,
@@ -182,8 +184,20 @@ static void tlt_call_pass(void)
 
 static void tlt_call_wait(void)
 {
+	atomic_inc(&tlt_waiting);
 	tlt_wait(READ_ONCE(tlt_awake) + 1);
+	atomic_dec(&tlt_waiting);
 }
+
+static int tlt_waiting_get(char *text, const struct kernel_param *param)
+{
+	return sprintf(text, "%d\n", atomic_read(&tlt_waiting));
+}
+
+static const struct kernel_param_ops tlt_waiting_ops = { .get = tlt_waiting_get };
+
+module_param_cb(waiting, &tlt_waiting_ops, NULL, 0444);
+MODULE_PARM_DESC(waiting, "how many wait, or are about to");
 
 static void tlt_call_wake(void)
 {
