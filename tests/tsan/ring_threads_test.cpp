@@ -36,6 +36,8 @@ class RingThreads : public testing::TestWithParam<Setting> {};
 TEST_P(RingThreads, WrittenIsReadAndUnread) {
     const Setting setting = GetParam();
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+    const auto latest = end + std::chrono::seconds(60); // where others keep the machine busy
+    constexpr __u64 enough = 100;
     TestRing ring(setting.size, setting.chunk_size);
     std::atomic<bool> stop = false;
     __u64 tried = 0;
@@ -63,8 +65,13 @@ TEST_P(RingThreads, WrittenIsReadAndUnread) {
     std::thread reader([&] {
         tl_ring_span span;
 
+        const auto goes_on = [&] {
+            const auto now = std::chrono::steady_clock::now();
+            const bool often_around = tl_load(&ring.control.head) > 4 * setting.size;
+            return now < end || ((read <= enough || !often_around) && now < latest);
+        };
         // Stops in the middle: the rest is unread.
-        while (!wrong && std::chrono::steady_clock::now() < end) {
+        while (!wrong && goes_on()) {
             const int got = tl_ring_peek(&ring.reader, &span);
 
             if (got < 0)
@@ -94,8 +101,8 @@ TEST_P(RingThreads, WrittenIsReadAndUnread) {
     EXPECT_EQ(ring.control.lost_full, dropped);
     EXPECT_EQ(ring.lost(), dropped);
     EXPECT_EQ(read + dropped, tried);
-    EXPECT_GT(live, 100u);
-    EXPECT_GT(ring.control.head, 4 * setting.size); // often around
+    EXPECT_GT(live, enough);
+    EXPECT_GT(ring.control.head, 4 * setting.size);
     RecordProperty("live", std::to_string(live));
     RecordProperty("unread", std::to_string(read - live));
     RecordProperty("lost", std::to_string(dropped));
