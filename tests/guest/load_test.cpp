@@ -45,13 +45,15 @@ void burst(Traced& traced, Clock::duration longest) {
         writer.write(2000);
 }
 
+// Of an emulated CPU that waits for this machine's, most of the time is nobody's.
 TEST(Guard, EndsABurstAndLiftsItsProbes) {
-    Traced traced(guarded(25));
+    constexpr std::uint32_t limit = 10;
+    Traced traced(guarded(limit));
     add_probes(traced);
     traced.start();
     burst(traced, 20s);
     EXPECT_EQ(own(traced).ended, TRAPLINE_ENDED_GUARD);
-    EXPECT_GT(own(traced).load_percent, 25U);
+    EXPECT_GT(own(traced).load_percent, limit);
     EXPECT_EQ(own(traced).load_cpu, 0U);
     EXPECT_TRUE(wait_for([] { return planted().empty(); })) << "nobody asked for that";
     traced.stop();
