@@ -117,7 +117,7 @@ endif
 # programs, if it isn't a kernel of this machine's kind.
 guest-kernel:
 	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
-		{ [ -z "$$CROSS_COMPILE" ] || qemu/deps "$$MACHINE"; } && \
+		{ [ -z "$$CROSS_COMPILE" ] || qemu/deps "$$MACHINE" || exit; } && \
 		$(MAKE) kmod guest-kmod KDIR="$$KDIR" VMLINUX="$$VMLINUX" \
 			$${CROSS_COMPILE:+ARCH="$$ARCH" CROSS_COMPILE="$$CROSS_COMPILE"} >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
