@@ -78,7 +78,7 @@ parameters() {
 		'tlt_say(text="a \"quoted\" text\n", room=@, empty="", lost=(fault), nothing=(null))' \
 		'tlt_paint(color=TLT_GREEN, flags=TLT_READ|TLT_SYNC, both=TLT_BOTH, more=TLT_WRITE|0x40, wet=false) = TLT_GREEN' \
 		'tlt_paint(color=TLT_NONE, flags=0, both=TLT_WRITE, more=TLT_SYNC, wet=true) = TLT_NONE' \
-		'tlt_paint(color=9, flags=64, both=0, more=0, wet=true) = TLT_NONE' \
+		'tlt_paint(color=9, flags=0x40, both=0, more=0, wet=true) = TLT_NONE' \
 		'tlt_add(a=-1, b=255, c=-32768, d=65535, e=-2147483648, f=4294967295, g=-9223372036854775808, h=0x8000000000000001, i=-7, j=200) = 2147516862' \
 		'tlt_move(point=0x3c00000005, by=7) = 0x350000000c' \
 		'tlt_fail(error=2) = -2 ENOENT' \
@@ -196,7 +196,7 @@ conditions() {
 	expect_lines 'tlt_look(number + 1=4)' 'tlt_look(number + 2=5)' 'tlt_look(number + 3=6)' 'tlt_look(number + 4=7)' \
 		'tlt_look(number + 8=11) = 862362060'
 	shown paint 'tlt_paint(color) if $retval == TLT_NONE' 'kprobe:tlt_paint(flags) if flags == 64'
-	expect_lines 'tlt_paint(color=TLT_NONE) = TLT_NONE' 'tlt_paint(color=9) = TLT_NONE' 'tlt_paint(flags=64)'
+	expect_lines 'tlt_paint(color=TLT_NONE) = TLT_NONE' 'tlt_paint(color=9) = TLT_NONE' 'tlt_paint(flags=0x40)'
 }
 tf "fixture: conditions on all that" conditions
 
@@ -320,7 +320,7 @@ outputs() {
 		'tlt_look(data->bits.negative=-9, data->text="a \"quoted\" text\n", data->lost=(fault), data->nothing=(null), data->color=TLT_GREEN, data->more=TLT_WRITE|0x40, data->yes=true, data->count=18000000000000000000, data->mac=02:00:0a:0b:0c:ff, data->point->x=20) = 862362060' \
 		'tlt_paint(color=TLT_GREEN, flags=TLT_READ|TLT_SYNC, both=TLT_BOTH, more=TLT_WRITE|0x40, wet=false) = TLT_GREEN' \
 		'tlt_paint(color=TLT_NONE, flags=0, both=TLT_WRITE, more=TLT_SYNC, wet=true) = TLT_NONE' \
-		'tlt_paint(color=9, flags=64, both=0, more=0, wet=true) = TLT_NONE' \
+		'tlt_paint(color=9, flags=0x40, both=0, more=0, wet=true) = TLT_NONE' \
 		'tlt_fail(error=2) = -2 ENOENT' \
 		'tlt_fail(error=0) = 0'
 	expect_in "json.$source" '"data->bits.negative":-9,"data->text":"a \\"quoted\\" text\\n","data->lost":[{]("text":""|"status":"fault"|,){3}[}],"data->nothing":null,"data->color":"TLT_GREEN","data->more":"TLT_WRITE\|0x40","data->yes":true,"data->count":18000000000000000000,"data->mac":"02:00:0a:0b:0c:ff","data->point->x":20[}],"return":862362060'
