@@ -84,7 +84,7 @@ bad_limits() {
 		# shellcheck disable=SC2086 # two words
 		trace $bad read_zero -- touch ran
 		expect_status 2
-		expect_in err "^trapline: .*${bad%% *}: '.*' is not a number from 1"
+		expect_in err "^trapline: .*${bad%% *}: '.*' is (not a number from 1|no number of events in a second)"
 	done
 	[ ! -e ran ] || fail "COMMAND ran"
 }
