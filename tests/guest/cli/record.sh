@@ -5,7 +5,7 @@
 # record ARGUMENT...: into status, out and err.
 record() {
 	# shellcheck disable=SC2046 # or no word
-	timeout -s KILL 120 trapline record --no-guard $(entry_option "$@") "$@" >out 2>err </dev/null
+	timeout -s KILL 300 trapline record --no-guard $(entry_option "$@") "$@" >out 2>err </dev/null
 	echo $? >status
 }
 
