@@ -2,13 +2,16 @@
 // What return addresses lead back into: on the machine itself, and by a recording's description.
 #include "symbols/caller.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <vector>
 
+#include "recording_fixture.h"
 #include "trace/recorded_callers.h"
 
 using namespace trapline;
+using namespace trapline::test;
 
 namespace {
 
@@ -102,6 +105,47 @@ TEST_F(CallersTest, WhatNoSymbolFitsIsAnAddress) {
     EXPECT_EQ(callers.symbol_name(0xfffffffffffffff2), "0xfffffffffffffff2");
 }
 
+// From 6.4 on a module's data may be below its text, and what is between may be another's.
+TEST_F(CallersTest, DataOfModulesDoesNotReachToTheirText) {
+    Callers apart(
+        load("ffffffff81000000 T _stext\n"
+             "ffffffffc0102000 d table\t[a]\n"
+             "ffffffffc0102040 d a_last\t[a]\n"
+             "ffffffffc0202000 t a_first\t[a]\n"
+             "ffffffffc0202040 t near\t[a]\n"
+             "ffffffffc0202080 d data\t[a]\n"),
+        [](std::uint64_t) { return std::nullopt; }, [] { return std::nullopt; });
+    EXPECT_EQ(apart.symbol_name(0xffffffffc010203f), "table+0x3f [a]");
+    EXPECT_EQ(apart.symbol_name(0xffffffffc0102048), "a_last+0x8 [a]");
+    EXPECT_EQ(apart.find_symbol(0xffffffffc0102048)->size, 9U);
+    EXPECT_EQ(apart.symbol_name(0xffffffffc0151000), "0xffffffffc0151000");
+    EXPECT_EQ(apart.symbol_name(0xffffffffc020207f), "near+0x3f [a]");
+    EXPECT_EQ(apart.symbol_name(0xffffffffc0202081), "0xffffffffc0202081");
+}
+
+// As without CONFIG_KALLSYMS_ALL.
+TEST_F(CallersTest, DataThatIsNotListedIsInNoFunction) {
+    Callers text(
+        load("ffffffff81000000 T _stext\n"
+             "ffffffff81000040 t f\n"
+             "ffffffff81000100 T _etext\n"
+             "ffffffff81800000 T _sinittext\n"
+             "ffffffff81800010 t init\n"
+             "ffffffff81800020 T _einittext\n"),
+        [](std::uint64_t) { return std::nullopt; }, [] { return std::nullopt; });
+    EXPECT_EQ(text.symbol_name(0xffffffff810000ff), "f+0xbf");
+    EXPECT_EQ(text.symbol_name(0xffffffff81000100), "_etext");
+    EXPECT_EQ(text.symbol_name(0xffffffff81400000), "0xffffffff81400000");
+    EXPECT_EQ(text.symbol_name(0xffffffff81800012), "init+0x2");
+    Callers all(
+        load("ffffffff81000000 T _stext\n"
+             "ffffffff81000100 T _etext\n"
+             "ffffffff81000100 D _sdata\n"
+             "ffffffff81000200 D table\n"),
+        [](std::uint64_t) { return std::nullopt; }, [] { return std::nullopt; });
+    EXPECT_EQ(all.symbol_name(0xffffffff81000110), "_sdata+0x10");
+}
+
 TEST_F(CallersTest, SymbolsOfModulesThatCameSince) {
     EXPECT_EQ(callers.symbol_name(0xffffffffc0300010), "0xffffffffc0300010");
     EXPECT_EQ(times_asked, 1U);
@@ -111,6 +155,33 @@ TEST_F(CallersTest, SymbolsOfModulesThatCameSince) {
     EXPECT_EQ(callers.symbol_name(0xffffffffc0300000), "late [lately]");
     EXPECT_EQ(callers.symbol_name(0xffffffffc0102000), "first [ext4]") << "gone, and still known";
     EXPECT_EQ(times_asked, 2U);
+}
+
+TEST_F(CallersTest, SymbolsThatAreHiddenAreNotTaken) {
+    newer = "ffffffffc0300000 t late\t[lately]\n";
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0300010), "late+0x10 [lately]");
+    newer = "0000000000000000 T _stext\n0000000000000000 t late\t[lately]\n";
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0400000), "0xffffffffc0400000");
+    EXPECT_EQ(times_asked, 2U);
+    EXPECT_EQ(callers.symbol_name(0xffffffffc0300010), "late+0x10 [lately]");
+}
+
+TEST(NewerSymbols, AreThoseOfOtherModulesOrPlaces) {
+    const TempDir dir;
+    const auto write = [&](const char* text) { std::ofstream(dir / "modules") << text; };
+    std::ofstream(dir / "kallsyms") << "ffffffffc0300000 t late\t[lately]\n";
+    write("ext4 1024 3 - Live 0xffffffffc0102000\n");
+    NewerSymbols newer(dir / "modules", dir / "kallsyms");
+    EXPECT_FALSE(newer());
+    write("ext4 1024 4 lately, Live 0xffffffffc0102000\n");
+    EXPECT_FALSE(newer()) << "what uses it is no matter";
+    write("ext4 1024 4 lately, Live 0xffffffffc0108000\n");
+    const auto moved = newer();
+    ASSERT_TRUE(moved) << "unloaded, and loaded again";
+    EXPECT_EQ(moved->size(), 1U);
+    EXPECT_FALSE(newer());
+    write("");
+    EXPECT_TRUE(newer());
 }
 
 TEST(RecordedCallers, SymbolsByTheDescription) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
+#include <sstream>
 #include <utility>
 
 namespace trapline {
@@ -15,13 +16,19 @@ namespace {
 // Code and data of the kernel's modules are within this of its image, on every architecture.
 constexpr std::uint64_t module_distance = std::uint64_t{2} << 30;
 
-// Their names, of which not even the order matters: use counts change all the time.
-std::string module_names() {
-    std::ifstream modules("/proc/modules");
-    std::string names;
-    for (std::string line; std::getline(modules, line);)
-        names.append(line, 0, line.find(' ')).append(" ");
-    return names;
+// Their names and addresses: "NAME SIZE USES USERS STATE ADDRESS". Uses change all the time.
+std::string module_places(const std::string& path) {
+    std::ifstream modules(path);
+    std::string places;
+    for (std::string line; std::getline(modules, line);) {
+        std::istringstream columns(line);
+        std::string name;
+        std::string skipped;
+        std::string address;
+        columns >> name >> skipped >> skipped >> skipped >> skipped >> address;
+        places.append(name).append(" ").append(address).append("\n");
+    }
+    return places;
 }
 
 Caller caller_of(const Symbol& symbol, std::uint64_t address) {
@@ -32,14 +39,16 @@ Caller caller_of(const Symbol& symbol, std::uint64_t address) {
 
 } // namespace
 
-NewerSymbols::NewerSymbols() : modules_(module_names()) {}
+NewerSymbols::NewerSymbols(std::string modules, std::string kallsyms)
+    : modules_path_(std::move(modules)), kallsyms_path_(std::move(kallsyms)),
+      modules_(module_places(modules_path_)) {}
 
 std::optional<Kallsyms> NewerSymbols::operator()() {
-    std::string now = module_names();
+    std::string now = module_places(modules_path_);
     if (now == modules_)
         return std::nullopt;
     modules_ = std::move(now);
-    return Kallsyms();
+    return Kallsyms(kallsyms_path_);
 }
 
 Callers::Callers(Kallsyms symbols,
@@ -87,7 +96,7 @@ std::optional<Caller> Callers::find_symbol(std::uint64_t address) {
     if (!symbol)
         symbol = symbols_.symbol_at(address);
     if (!symbol && may_be_module(address)) {
-        if (auto newer = newer_()) {
+        if (auto newer = newer_(); newer && !newer->addresses_hidden()) {
             newest_ = std::move(newer);
             symbol = newest_->symbol_at(address);
         }

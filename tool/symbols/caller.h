@@ -21,13 +21,17 @@ struct Caller {
     std::uint64_t size = 0; // bytes of the function, as far as they are known
 };
 
-// The kernel's symbols once more, if it has other modules now than when it was asked last.
+// The kernel's symbols once more, if it has other modules now than when it was asked last, or has
+// them elsewhere.
 class NewerSymbols {
 public:
-    NewerSymbols();
+    explicit NewerSymbols(std::string modules = "/proc/modules",
+                          std::string kallsyms = "/proc/kallsyms");
     std::optional<Kallsyms> operator()();
 
 private:
+    std::string modules_path_;
+    std::string kallsyms_path_;
     std::string modules_;
 };
 

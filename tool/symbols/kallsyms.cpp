@@ -366,8 +366,8 @@ Symbol Kallsyms::symbol_of(const Entry& entry) const {
     if (entry.after == no_entry || entry.address == 0)
         return symbol;
     const Entry& next = symbols_[entry.after];
-    // Behind a module's last function comes its data, at some distance.
-    const bool same_section = entry.module == 0 || !symbol.is_function() || is_text(next.type);
+    // A module's text and its data are apart, either of them first.
+    const bool same_section = entry.module == 0 || is_text(entry.type) == is_text(next.type);
     if (same_section)
         symbol.size = next.address - entry.address;
     return symbol;
@@ -432,17 +432,32 @@ std::optional<Symbol> Kallsyms::symbol_at(std::uint64_t address) const {
     if (above == all.begin())
         return std::nullopt;
     const std::uint64_t nearest = symbols_[*std::prev(above)].address;
+    const auto first =
+        std::lower_bound(all.begin(), above, nearest, [&](std::uint32_t i, std::uint64_t wanted) {
+            return symbols_[i].address < wanted;
+        });
+    // A kernel without CONFIG_KALLSYMS_ALL lists no data: what follows its text is in no function.
+    const bool behind_text = nearest != address && std::any_of(first, above, [&](std::uint32_t i) {
+                                 return symbols_[i].module == 0 && name_of(symbols_[i]) == "_etext";
+                             });
     const Entry* chosen = nullptr;
-    for (auto at = std::prev(above); symbols_[*at].address == nearest; --at) {
-        const Entry& entry = symbols_[*at];
+    for (auto at = above; at != first;) {
+        const Entry& entry = symbols_[*--at];
+        if (behind_text && is_text(entry.type))
+            continue;
         if (chosen == nullptr || is_text(entry.type) || !is_text(chosen->type))
             chosen = &entry;
-        if (at == all.begin())
-            break;
     }
+    if (chosen == nullptr)
+        return std::nullopt;
     const Symbol symbol = symbol_of(*chosen);
-    const bool last = symbol.size == 0 && !symbol.module.empty() && symbol.is_function();
-    const std::uint64_t size = last ? page_size : std::max<std::uint64_t>(symbol.size, 1);
+    std::uint64_t size = std::max<std::uint64_t>(symbol.size, 1);
+    if (symbol.size == 0 && !symbol.module.empty()) {
+        if (chosen->after != no_entry)
+            size = std::min(symbols_[chosen->after].address - symbol.address, page_size);
+        else if (symbol.is_function())
+            size = page_size;
+    }
     return address - symbol.address < size ? std::optional(symbol) : std::nullopt;
 }
 

@@ -71,8 +71,9 @@ public:
     std::optional<Symbol> function_at(std::uint64_t address) const;
 
     // The symbol that `address` is in, function or data; of several at one place the first
-    // function's, or the first. Whose end isn't known, that of a module's last function, ends
-    // with a page. None for what isn't in the upper half.
+    // function's, or the first. Whose end isn't known, that of a module's last function, or of
+    // what its text or data ends with, ends with a page. None for what isn't in the upper half, or
+    // is behind the kernel image's text, where no data is listed.
     std::optional<Symbol> symbol_at(std::uint64_t address) const;
 
     // Visits the functions of `module`, as for find(), whose names are `wanted`, by address; if
