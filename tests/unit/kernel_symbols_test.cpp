@@ -27,6 +27,21 @@ std::string refusal(const std::vector<std::uint64_t>& addresses) {
     }
 }
 
+TEST(SystemMapFile, RefusalsNameTheOption) {
+    for (const auto& [path, why] : {std::pair{"/dev/null", "/dev/null holds no symbols"},
+                                    std::pair{"/nowhere", "cannot read the kernel's symbols from "
+                                                          "/nowhere: No such file or directory"}}) {
+        try {
+            open_system_map(path);
+            FAIL() << path;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.what(), fmt::format("--system-map: {}", why));
+            EXPECT_NE(error.hint().find("/boot/System.map-$(uname -r)"), std::string::npos);
+            EXPECT_EQ(error.hint().find("CONFIG_KALLSYMS"), std::string::npos);
+        }
+    }
+}
+
 TEST(Slide, IsTheSameForAll) {
     EXPECT_EQ(refusal({0x501000, 0x502000, 0x503000, 0x504000}), "0x500000");
     EXPECT_EQ(refusal({0x501000, 0, 0x503000, 0x504000}), "0x500000") << "one takes no trap";

@@ -260,8 +260,21 @@ TEST(Resolve, HiddenAddressesMakeAmbiguousNamesUseless) {
         const Refusal r = refusal(probe, hidden);
         EXPECT_TRUE(contains(r.what, "2 functions have this name, and this kernel hides")) << probe;
         EXPECT_TRUE(contains(r.hint, "kptr_restrict")) << probe;
+        EXPECT_TRUE(contains(r.hint, "--system-map")) << probe;
     }
-    EXPECT_TRUE(contains(refusal("shared", hidden).what, "(shared, ext4:shared)"));
+    const Refusal r = refusal("shared", hidden);
+    EXPECT_TRUE(contains(r.what, "(shared, ext4:shared)"));
+    EXPECT_TRUE(contains(r.hint, "kptr_restrict"));
+    EXPECT_FALSE(contains(r.hint, "--system-map")) << "modules are not in it";
+}
+
+TEST(Resolve, WhatASystemMapLeavesHiddenNeedsAnother) {
+    const Refusal r = refusal("helper", "ffffffff81000000 T vfs_read\n"
+                                        "0000000000000000 t helper\n"
+                                        "0000000000000000 t helper\n");
+    EXPECT_TRUE(contains(r.what, "2 functions have this name, and this kernel hides"));
+    EXPECT_TRUE(contains(r.hint, "kptr_restrict"));
+    EXPECT_FALSE(contains(r.hint, "--system-map"));
 }
 
 TEST(Resolve, HiddenAddressesAndTheBlacklist) {

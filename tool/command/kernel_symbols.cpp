@@ -27,8 +27,17 @@ std::uint64_t address_of(const Kallsyms& map, std::string_view name) {
     return found.empty() ? 0 : found.front().address;
 }
 
+Error of_another_kernel(const std::string& system_map, const std::string& why) {
+    return Error(
+        fmt::format("--system-map: {} is not that of the running kernel: {}", system_map, why),
+        hint);
+}
+
 // Where the kernel has them; 0: it takes no trap there.
 std::vector<std::uint64_t> planted_addresses(std::span<const Anchor> anchors) {
+    std::vector<std::uint64_t> addresses(anchors.size());
+    if (anchors.size() < anchors_least)
+        return addresses; // too few, wherever they are
     Session session;
     SessionConfig config;
     config.ring_size = TRAPLINE_RING_MIN; // nothing is recorded
@@ -42,7 +51,6 @@ std::vector<std::uint64_t> planted_addresses(std::span<const Anchor> anchors) {
         request.entry_program.emplace_back().op = TL_OP_ACCEPT;
     }
     session.add_probes(requests);
-    std::vector<std::uint64_t> addresses(anchors.size());
     for (const ProbeReport& report : session.probes())
         addresses.at(report.event_id - std::size_t{1}) = report.address;
     session.delete_probe();
@@ -59,6 +67,14 @@ void add_system_map_option(po::options_description& options) {
 
 std::string system_map(const po::variables_map& given) {
     return given.count("system-map") != 0 ? given["system-map"].as<std::string>() : std::string();
+}
+
+Kallsyms open_system_map(const std::string& path) {
+    try {
+        return Kallsyms(path);
+    } catch (const Error& error) {
+        throw Error(fmt::format("--system-map: {}", error.what()), hint);
+    }
 }
 
 std::vector<Anchor> choose_anchors(const Kallsyms& map, const Kallsyms& kallsyms,
@@ -119,20 +135,17 @@ Kallsyms kernel_symbols(const std::string& system_map,
                         system_map));
         return kallsyms;
     }
-    const Kallsyms map(system_map);
+    const Kallsyms map = open_system_map(system_map);
+    if (map.find("_stext", "kernel").empty())
+        throw of_another_kernel(system_map, "it has no functions");
+    const Blacklist blacklist;
+    const std::vector<Anchor> anchors = choose_anchors(
+        map, kallsyms, [&](std::string_view name) { return blacklist.find(0, name).has_value(); });
+    const std::vector<std::uint64_t> addresses = planted_addresses(anchors);
     try {
-        if (map.find("_stext", "kernel").empty())
-            throw Error("it has no functions");
-        const Blacklist blacklist;
-        const std::vector<Anchor> anchors =
-            choose_anchors(map, kallsyms, [&](std::string_view name) {
-                return blacklist.find(0, name).has_value();
-            });
-        kallsyms.take_addresses(map, slide_of(anchors, planted_addresses(anchors)));
+        kallsyms.take_addresses(map, slide_of(anchors, addresses));
     } catch (const Error& error) {
-        throw Error(fmt::format("--system-map: {} is not that of the running kernel: {}",
-                                system_map, error.what()),
-                    hint);
+        throw of_another_kernel(system_map, error.what());
     }
     return kallsyms;
 }

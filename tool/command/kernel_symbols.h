@@ -26,6 +26,9 @@ Kallsyms kernel_symbols(const std::string& system_map,
 
 // ---- the parts of it
 
+// The file itself; Error for what holds no symbols.
+Kallsyms open_system_map(const std::string& path);
+
 struct Anchor {
     std::string name;          // of a function that no other has the name of
     std::uint64_t address = 0; // by the file

@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::size_t listed_max = 10;
 
-std::string unhide_hint() {
-    return fmt::format("run it as root, with kernel.kptr_restrict at most 1 ({}); or name the "
-                       "kernel's System.map: --system-map FILE",
-                       remedy::show_addresses);
+// `map`: whether a System.map would do as well.
+std::string unhide_hint(bool map) {
+    return fmt::format("run it as root, with kernel.kptr_restrict at most 1 ({}){}",
+                       remedy::show_addresses,
+                       map ? "; or name the kernel's System.map: --system-map FILE" : "");
 }
 
 [[noreturn]] void fail_probe(const ProbeSpec& spec, std::string_view why, std::string hint) {
@@ -249,7 +250,10 @@ private:
             fail(fmt::format("{} functions have this name, and this kernel hides the addresses "
                              "that tell them apart ({})",
                              found.size(), list_names(qualified_names(found))),
-                 unhide_hint());
+                 unhide_hint(kallsyms_.addresses_hidden() &&
+                             std::all_of(found.begin(), found.end(), [](const Symbol& symbol) {
+                                 return symbol.module.empty();
+                             })));
     }
 
     Symbol choose(const std::vector<Symbol>& found) const {
@@ -328,7 +332,7 @@ ProbeSpec located(const ProbeSpec& spec, const Kallsyms& kallsyms) {
         return spec;
     if (kallsyms.addresses_hidden())
         fail_probe(spec, "this kernel hides its addresses: which function that is in isn't known",
-                   unhide_hint());
+                   unhide_hint(true));
     const auto found = kallsyms.numbered_function_at(*spec.address);
     if (!found)
         fail_probe(spec, "there is no function of the kernel's or of a module at that address",
