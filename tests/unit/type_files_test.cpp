@@ -106,6 +106,7 @@ TEST_F(TypeFilesTest, ModulesGoOnFromTheKernel) {
         return open({kernel, file})->builds().at(1).module;
     };
     EXPECT_EQ(module_of(write("my-mod.btf.raw", module_btf)), "my_mod");
+    EXPECT_EQ(module_of(write(".my-mod.btf", module_btf)), ".my_mod");
     write("sys/kernel/btf/mod", module_btf);
     EXPECT_EQ(module_of(write("any", module_btf)), "mod");
     std::filesystem::remove_all(directory.path() / "sys/kernel/btf");

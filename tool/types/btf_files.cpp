@@ -55,8 +55,8 @@ bool is_split(std::string_view bytes) {
     return strings < bytes.size() && bytes[strings] != '\0';
 }
 
-// Which of the loaded modules' it is; else as the file is called, up to a '.'. BTF itself has no
-// name in it.
+// Which of the loaded modules' it is; else as the file is called, up to a '.' within. BTF itself
+// has no name in it.
 std::string module_of(const BtfFile& file, const std::string& sys) {
     std::error_code error;
     if (!sys.empty())
@@ -65,7 +65,7 @@ std::string module_of(const BtfFile& file, const std::string& sys) {
                 read_bytes(entry.path()) == file.bytes)
                 return entry.path().filename();
     std::string name = std::filesystem::path(file.path).filename();
-    name.resize(std::min(name.find('.'), name.size()));
+    name.resize(std::min(name.find('.', 1), name.size()));
     std::replace(name.begin(), name.end(), '-', '_');
     return name;
 }
