@@ -271,6 +271,7 @@ TEST(Condition, RefusedWithACaret) {
         {"f if $retval = 0", "'==' compares", 13},
         {"f if $arg1 == 'a'", "''' is not expected here", 14},
         {"f if * == 5", value, 7},
+        {"f if \\ == 5", "'\\' is not expected here", 5},
         {"f if ] == 5", "']' is not expected here", 5},
         {"f if $arg1 & 1 == 0", relation, 11},
         {"f if $arg1 == 1 & $arg2 == 1", "'&&', '||' or the end of the condition is expected here",

@@ -3,6 +3,8 @@
 // refused, with the caret's place and the way out.
 #include "typed_fixture.h"
 
+#include <fmt/format.h>
+
 #include "util/error.h"
 
 namespace {
@@ -264,6 +266,15 @@ TEST_F(Lists, Symbols) {
     EXPECT_FALSE(has_addresses(list("(o, $caller)").layout));
     EXPECT_EQ(refusal("(n:sym)"), "n has 4 bytes, and an address 8 @ 3 | a symbol is found by a "
                                   "pointer, or a number as long as one");
+    for (const char* builtin : {"$pid", "$tid", "$uid", "$cpu"})
+        EXPECT_EQ(refusal(fmt::format("({}:sym)", builtin)),
+                  fmt::format("{0} is no address @ {1} | a symbol is found by a pointer, or a "
+                              "number as long as one",
+                              builtin, std::string(builtin).size() + 2));
+    EXPECT_EQ(refusal("(((struct bits *)buf)->wide:sym)"),
+              "((struct bits *)buf)->wide is a bitfield, and no address @ 28 | a symbol is found "
+              "by a pointer, or a number as long as one");
+    list("($stack3:sym, %rdi:sym)");
 }
 
 TEST_F(Lists, Formats) {
@@ -579,6 +590,9 @@ TEST_F(Lists, OfAReturnAreOfItsTask) {
     EXPECT_EQ(refusal("($retval)", "kretprobe:f"),
               "the list is of what is known besides the return value @ 1 | that stands behind it: "
               "'kretprobe:FUNC($tid) = $retval'");
+    EXPECT_EQ(refusal("($tid, n)", "kretprobe:f"),
+              "a return probe sees no entry, so there is no n @ 7 | trace the call: FUNC(...), "
+              "without kretprobe: and --return");
     EXPECT_TRUE(refusal("($duration)", "kretprobe:f").starts_with("a return probe sees no entry"))
         << refusal("($duration)", "kretprobe:f");
     EXPECT_EQ(described(list("()", "kretprobe:f").layout.entry_fields), "");

@@ -32,6 +32,36 @@ public:
     std::unique_ptr<BtfTypes> types;
 };
 
+// Of which the compiler made another function.
+class ClonedLines : public SourceLines {
+public:
+    std::vector<SourcePlace> functions(std::string_view name) const override {
+        if (name != "thin.constprop.0")
+            return {};
+        return {{"thin.constprop.0", 0xffffffff81000100, 0, "a.c", 10}};
+    }
+    std::vector<std::string> clones(std::string_view name) const override {
+        return name == "thin" ? std::vector<std::string>{"thin.constprop.0"}
+                              : std::vector<std::string>();
+    }
+    std::vector<SourcePlace> places(std::string_view, unsigned) const override { return {}; }
+    std::vector<SourcePlace> places(const SourcePlace&, unsigned) const override { return {}; }
+    Near near(std::string_view, unsigned) const override { return {}; }
+    Near near(const SourcePlace&, unsigned) const override { return {}; }
+    bool has_file(std::string_view) const override { return true; }
+    std::vector<SourceAnchor> anchors(std::uint64_t) const override { return {}; }
+};
+
+class ClonedFiles : public MadeFiles {
+public:
+    using MadeFiles::MadeFiles;
+
+    const SourceLines* lines_of(const std::string&, std::string&) override { return &lines; }
+    std::vector<std::string> modules_with_lines() const override { return {""}; }
+
+    ClonedLines lines;
+};
+
 class ProbeSets : public testing::Test {
 protected:
     ProbeSets() {
@@ -124,6 +154,24 @@ TEST_F(ProbeSets, RefusedWhereTheyAreCompiled) {
     ASSERT_EQ(untyped.notes.size(), 1U);
     EXPECT_EQ(untyped.notes[0], "assembly, or changed by the compiler: no types, arguments are "
                                 "raw, of assembly");
+}
+
+TEST_F(ProbeSets, PlacesInClonesAreOfTheCloneAlone) {
+    ClonedFiles files(made);
+    EXPECT_EQ(compile_set({"thin"}, files).notes.front(),
+              "thin: the compiler made thin.constprop.0 of it, traced instead: parameters may be "
+              "others");
+    for (const std::string probe : {"thin+4", "thin#1", "thin:1", "thin@a.c"}) {
+        try {
+            compile_set({probe}, files);
+            FAIL() << probe;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.what(), "probe '" + probe +
+                                        "': there is no function thin of its own: the compiler "
+                                        "made thin.constprop.0 of it");
+            EXPECT_EQ(error.hint(), "name that, or a line of it: thin.constprop.0, FILE:LINE");
+        }
+    }
 }
 
 TEST_F(ProbeSets, DamageIsSeen) {

@@ -119,6 +119,8 @@ TEST(ProbeSpec, CaretsOnNames) {
     EXPECT_EQ(refusal(":f"), "a module's name is expected before ':' @ 0");
     EXPECT_EQ(refusal("kprobe::f"), "a module's name is expected before ':' @ 7");
     EXPECT_EQ(refusal("m:n:f"), "':' is not expected here @ 3");
+    EXPECT_EQ(refusal("f\\x"), "'\\' is not expected here @ 1");
+    EXPECT_EQ(refusal("f\nx", {}, "f\\nx"), "'\\n' is not expected here @ 1");
     EXPECT_EQ(refusal("vfs-read"), "'-' is not expected here @ 3");
     EXPECT_EQ(refusal("vfs_read ()"), "' ' is not expected here @ 8");
     EXPECT_EQ(refusal("f g"), "' ' is not expected here @ 1");

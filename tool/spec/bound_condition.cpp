@@ -99,7 +99,8 @@ private:
         Side made;
         made.constant = expression.kind == Expression::Kind::number ||
                         expression.kind == Expression::Kind::text || scope_.is_constant(expression);
-        made.expression = made.constant ? expression : scope_.bound(expression);
+        made.expression =
+            made.constant ? expression : scope_.bound(expression, "FUNC if CONDITION");
         const Expression& root = made.expression.root();
         made.of_return = is_builtin(root, Builtin::retval) || is_builtin(root, Builtin::duration);
         made.of_task = is_of_task(root);

@@ -8,17 +8,12 @@
 
 namespace trapline {
 
-namespace {
-
-// As it was typed, but for what a terminal would obey: so nobody has to tell whose backslash it is.
 std::string shown(std::string_view text) {
     std::string out;
     for (const char c : text)
         out += c == '\\' ? std::string(1, c) : escaped(std::string_view(&c, 1));
     return out;
 }
-
-} // namespace
 
 UsageError bad_probe(std::string_view text, std::size_t position, std::string_view why,
                      std::string hint) {

@@ -9,6 +9,9 @@
 
 namespace trapline {
 
+// As it was typed, but for what a terminal would obey: so nobody has to tell whose backslash it is.
+std::string shown(std::string_view text);
+
 // Shows the argument, made safe to print, with a caret under the character at `position`.
 UsageError bad_probe(std::string_view text, std::size_t position, std::string_view why,
                      std::string hint);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "shared/program.h"
+#include "spec/caret.h"
 #include "spec/integer_name.h"
 #include "spec/registers.h"
 #include "util/edit_distance.h"
@@ -407,7 +408,7 @@ private:
             fail("a value is expected here");
         case Token::Kind::other:
             if (!tokens_.token().is(',') && !tokens_.token().is('='))
-                fail(fmt::format("'{}' is not expected here", escaped(tokens_.token().text)));
+                fail(fmt::format("'{}' is not expected here", shown(tokens_.token().text)));
             [[fallthrough]];
         default:
             fail("a value is expected here", quotes_hint);

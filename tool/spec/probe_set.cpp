@@ -40,6 +40,7 @@ public:
         if (places.empty() && !spec.has_offset && spec.number == 0)
             places = clones(finder, spec);
         if (places.empty() && !source_.modules_with_lines().empty()) {
+            finder.fail_if_cloned(spec.function);
             finder.fail_if_inlined(spec.function);
             throw Error(fmt::format("probe '{}': there is no function {} in what --vmlinux names",
                                     text, spec.function),

@@ -8,7 +8,6 @@
 
 #include "spec/caret.h"
 #include "spec/tokens.h"
-#include "util/escape.h"
 
 namespace trapline {
 
@@ -127,7 +126,7 @@ public:
             parse_place();
         }
         if (at_ < text_.size())
-            fail(at_, fmt::format("'{}' is not expected here", escaped(text_.substr(at_, 1))));
+            fail(at_, fmt::format("'{}' is not expected here", shown(text_.substr(at_, 1))));
         if (spec_.module.size() + spec_.function.size() + spec_.file.size() + 2 >
             TRAPLINE_SYMBOL_MAX)
             fail(function_at_, "the name is too long");

@@ -271,7 +271,19 @@ private:
         return made;
     }
 
+    // What is no address wherever it is read: a number of the task, or of nanoseconds.
+    bool is_counted(const Value& value) const {
+        const Expression& root = expression_.root();
+        return !value.type && root.kind == Kind::builtin && root.builtin >= Builtin::duration &&
+               root.builtin <= Builtin::cpu && root.builtin != Builtin::comm;
+    }
+
     Recorded symbolic(Value value) {
+        if (is_counted(value) || value.bits != 0)
+            scope_.fail(item_.format_position,
+                        fmt::format("{} is {}", name_,
+                                    value.bits != 0 ? "a bitfield, and no address" : "no address"),
+                        "a symbol is found by a pointer, or a number as long as one");
         value = scope_.number(expression_, std::move(value));
         if (value.type && size_of(*value.types, *value.type) != word_size)
             scope_.fail(item_.format_position,

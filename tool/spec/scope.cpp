@@ -69,7 +69,7 @@ std::optional<std::size_t> Scope::parameter(std::string_view name) const {
 
 // ---- names
 
-Expression Scope::bound(Expression expression) const {
+Expression Scope::bound(Expression expression, std::string_view call) const {
     Expression* root = &expression;
     while (!root->operand.empty())
         root = &root->operand.front();
@@ -82,7 +82,7 @@ Expression Scope::bound(Expression expression) const {
         builtin->end = root->end;
         *root = std::move(*builtin);
     }
-    check_view(*root);
+    check_view(*root, call);
     return expression;
 }
 
@@ -141,7 +141,7 @@ void Scope::fail_unknown(const Expression& name) const {
     fail(name.position, fmt::format("there is no parameter {}", name.name), hint);
 }
 
-void Scope::check_view(const Expression& root) const {
+void Scope::check_view(const Expression& root, std::string_view call) const {
     if (root.kind != Kind::builtin && root.kind != Kind::name)
         return;
     const std::string name = name_of(root, text_);
@@ -155,12 +155,12 @@ void Scope::check_view(const Expression& root) const {
     case View::entry:
         if (of_return)
             fail(root.position, fmt::format("at the entry there is no {} yet", name),
-                 "trace the call: FUNC if CONDITION, without kprobe:, +OFFSET and --entry");
+                 fmt::format("trace the call: {}, without kprobe:, +OFFSET and --entry", call));
         return;
     case View::instruction:
         if (of_return)
             fail(root.position, fmt::format("at an instruction there is no {} yet", name),
-                 "trace the call: FUNC if CONDITION, without kprobe: and +OFFSET");
+                 fmt::format("trace the call: {}, without kprobe: and +OFFSET", call));
         if (!of_task && root.builtin != Builtin::reg && root.builtin != Builtin::stack)
             fail(root.position, fmt::format("inside a function {} may be anywhere", name),
                  "name the register that it is in there, such as %" TRAPLINE_A_REGISTER
@@ -171,7 +171,7 @@ void Scope::check_view(const Expression& root) const {
         if (!of_task && (root.kind == Kind::name || root.builtin != Builtin::retval))
             fail(root.position,
                  fmt::format("a return probe sees no entry, so there is no {}", name),
-                 "trace the call: FUNC if CONDITION, without kretprobe: and --return");
+                 fmt::format("trace the call: {}, without kretprobe: and --return", call));
         return;
     }
 }

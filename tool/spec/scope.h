@@ -29,8 +29,9 @@ class Scope {
 public:
     Scope(std::string_view text, View view, const KnownTypes& known);
 
-    // With the bare names of builtins as builtins. Throws for what can't be had at the place.
-    Expression bound(Expression expression) const;
+    // With the bare names of builtins as builtins. Throws for what can't be had at the place;
+    // `call`: how a call is traced that has it.
+    Expression bound(Expression expression, std::string_view call = "FUNC(...)") const;
 
     // Whether it is a bare name that stands for nothing here, but may be a constant's: true, NULL,
     // an enum's value.
@@ -65,7 +66,7 @@ public:
 private:
     const Type* function() const;
     std::optional<std::size_t> parameter(std::string_view name) const;
-    void check_view(const Expression& root) const;
+    void check_view(const Expression& root, std::string_view call) const;
 
     Value root_value(const Expression& root) const;
     Value parameter_value(std::size_t index, const Expression& root) const;

@@ -114,11 +114,15 @@ void SourceFinder::fail_if_inlined(const std::string& name) const {
     }
 }
 
-void SourceFinder::fail_not_there() const {
-    if (const auto made = clones(spec_.function); !made.empty())
-        fail(fmt::format("there is no function {} of its own: the compiler made {} of it",
-                         spec_.function, fmt::join(made, ", ")),
+void SourceFinder::fail_if_cloned(const std::string& name) const {
+    if (const auto made = clones(name); !made.empty())
+        fail(fmt::format("there is no function {} of its own: the compiler made {} of it", name,
+                         fmt::join(made, ", ")),
              fmt::format("name that, or a line of it: {}, FILE:LINE", made.front()));
+}
+
+void SourceFinder::fail_not_there() const {
+    fail_if_cloned(spec_.function);
     fail_if_inlined(spec_.function);
     fail(fmt::format("there is no function {} of its own", spec_.function),
          "files and lines tell of no other either: see what there is in /proc/kallsyms");

@@ -35,6 +35,9 @@ public:
     // What the compiler made of a function that isn't there by its name.
     std::vector<std::string> clones(const std::string& name) const;
 
+    // Throws, with the way out, if the compiler made others of it.
+    void fail_if_cloned(const std::string& name) const;
+
     // Throws, with the way out, if the function was inlined wherever it is called, as far as files
     // tell; for what isn't there by its name.
     void fail_if_inlined(const std::string& name) const;
