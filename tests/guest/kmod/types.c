@@ -184,8 +184,10 @@ static void tlt_call_pass(void)
 
 static void tlt_call_wait(void)
 {
+	int whom = READ_ONCE(tlt_awake) + 1;	/* before anybody is told to wake it */
+
 	atomic_inc(&tlt_waiting);
-	tlt_wait(READ_ONCE(tlt_awake) + 1);
+	tlt_wait(whom);
 	atomic_dec(&tlt_waiting);
 }
 
