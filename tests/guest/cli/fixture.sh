@@ -27,14 +27,9 @@ tf() {
 	fixture_test=$2
 	t "$1" in_fixture
 }
-in_fixture() {
-	modprobe tltypes || return
-	("$fixture_test")
-	local status=$?
-	saying wake | sh # what still waits there holds it
-	rmmod tltypes
-	return $status
-}
+# What still waits there holds it.
+wake_all() { saying wake | sh; }
+in_fixture() { with_module tltypes "$fixture_test" wake_all; }
 needs_sources() { [ -n "$type_sources" ] || skip "neither BTF of tltypes nor libdw is to be had"; }
 
 # What calls functions of tltypes.

@@ -55,6 +55,18 @@ t() {
 	[ -z "$CLI_TIMES" ] || echo "# up $(cut -d' ' -f1 /proc/uptime)"
 }
 
+# with_module MODULE FUNCTION [AFTER]: FUNCTION with that module loaded, which it isn't besides;
+# AFTER comes before it is removed.
+with_module() {
+	local status
+	modprobe "$1" || return
+	("$2")
+	status=$?
+	${3-}
+	rmmod "$1"
+	return $status
+}
+
 summary() {
 	say "$passed passed, $failed failed, $skipped skipped"
 	[ "$failed" = 0 ]

@@ -9,13 +9,7 @@ tp() {
 	places_test=$2
 	t "$1" in_places
 }
-in_places() {
-	modprobe tlplaces || return
-	("$places_test")
-	local status=$?
-	rmmod tlplaces
-	return $status
-}
+in_places() { with_module tlplaces "$places_test"; }
 
 twins() {
 	trace tlp_twin -- true
