@@ -203,6 +203,8 @@ class SnapshotThreads : public testing::TestWithParam<Setting> {};
 
 TEST_P(SnapshotThreads, WrittenIsReadAndOverwritten) {
     const Setting setting = GetParam();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+    const auto latest = end + std::chrono::seconds(60); // where others keep the machine busy
     TestRing ring(setting.size, setting.chunk_size, 0, true);
     trapline::SnapshotReader reader({&ring.control, &ring.consumer, ring.data, setting.size}, 0);
     Recorder recorder(ring, reader);
@@ -221,13 +223,25 @@ TEST_P(SnapshotThreads, WrittenIsReadAndOverwritten) {
         }
     });
     std::thread copier([&] {
-        while (!stop.load(std::memory_order_relaxed) && recorder.snapshot()) {
+        const auto head = [&] { return tl_load(&ring.control.head); };
+        const auto goes_on = [&] {
+            const auto now = std::chrono::steady_clock::now();
+            const bool seen = recorder.read > 100 && recorder.overwritten > 0 &&
+                              (recorder.replaced > 0 || setting.hurried) &&
+                              head() > 4 * setting.size;
+            return now < end || (!seen && now < latest);
+        };
+
+        while (goes_on() && recorder.snapshot()) {
             snapshots++;
             std::this_thread::yield();
+            // It mustn't always keep up: now and then it sleeps for a turn of the ring.
+            for (const __u64 asleep = head();
+                 snapshots % 16 == 0 && head() - asleep <= setting.size && goes_on();)
+                std::this_thread::yield();
         }
+        stop = true;
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    stop = true;
     writer.join();
     copier.join();
     ASSERT_EQ(recorder.wrong, nullptr) << recorder.wrong << ", after " << recorder.read;
