@@ -171,7 +171,7 @@ TEST(Text, Enumerations) {
     const Field negative = enum_field({{"BAD", -std::uint64_t{1}}, {"GOOD", 0}}, true);
     EXPECT_EQ(shows(negative, 0xffffffff), "BAD)");
     EXPECT_EQ(shows(negative, 0xfffffffe), "-2)");
-    const Field bits = enum_field({{"NONE", 0}, {"R", 1}, {"W", 2}, {"X", 4}, {"RW", 3}});
+    const Field bits = enum_field({{"NONE", 0}, {"R", 1}, {"W", 2}, {"X", 4}, {"RW", 3}, {"S", 8}});
     EXPECT_EQ(shows(bits, 0), "NONE)");
     EXPECT_EQ(shows(bits, 3), "RW)");
     EXPECT_EQ(shows(bits, 5), "R|X)");
@@ -184,6 +184,9 @@ TEST(Text, Enumerations) {
     EXPECT_EQ(shows(unnamed_zero, 0xf), "R|W|X|0x8)");
     const Field not_of_bits = enum_field({{"R", 1}, {"W", 2}, {"X", 4}, {"MODE", 0x18}});
     EXPECT_EQ(shows(not_of_bits, 0x19), "25)") << "what 0x18 consists of isn't known";
+    const Field counted =
+        enum_field({{"A", 0}, {"B", 1}, {"C", 2}, {"D", 3}, {"E", 4}, {"F", 5}, {"LAST", 5}});
+    EXPECT_EQ(shows(counted, 6), "6)") << "numbered without a gap, not bits";
 }
 
 TEST(Text, EnumerationsOfBitsWithASign) {
