@@ -51,6 +51,7 @@ protected:
         btf__add_field(b, "high", made.int_, 9, 20);
         btf__add_field(b, "packed", made.int_, 46, 20);
         btf__add_field(b, "wide", made.unsigned_long, 20, 36);
+        btf__add_field(b, "tail", made.int_, 58, 20);
     }
 
     void SetUp() override {
@@ -155,6 +156,12 @@ TEST_F(Lists, BitfieldsAreReadInTheWordOfTheirType) {
         run(list("(((struct bits *)buf)->packed, ((struct bits *)buf)->wide)"), {at, 0, bits});
     EXPECT_EQ(other.entry[0].number, 0x7ffffU) << "in no word";
     EXPECT_EQ(other.entry[1].number, 0xffc577f00U);
+
+    mock.kernel.store(bits + 9, "\x20", 1);
+    const FieldValues tail = run(list("(((struct bits *)buf)->tail)"), {at, 0, bits});
+    EXPECT_NE(tail.entry[0].state, FieldValue::State::number_fault)
+        << "of its three bytes the last is the last that is there";
+    EXPECT_EQ(tail.entry[0].number, -__u64{0x7ff81});
 }
 
 TEST_F(Lists, TextIsText) {

@@ -29,14 +29,25 @@ bool is_load_size(std::uint64_t size) {
     return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
+// How many bytes are read for bits that end where `end` says.
+std::uint64_t bytes_for(std::uint64_t end) {
+    return end <= 8 ? 1 : end <= 16 ? 2 : end <= 32 ? 4 : 8;
+}
+
 // The byte from which on a member is read whose type has that many. Of a bitfield that is where the
 // smallest word that contains it begins, no larger than its type, so that nothing behind the
-// structure is read. A packed one may be in no such word.
+// structure is read. A packed one may be in no such word: what is read ends with it then, unless
+// the structure has too few bytes before.
 std::uint64_t first_byte(const Member& member, std::uint64_t type_size) {
     for (std::uint64_t size = 1; member.bits != 0 && size <= type_size; size *= 2)
         if (member.bit_offset % (8 * size) + member.bits <= 8 * size)
             return member.bit_offset / (8 * size) * size;
-    return member.bit_offset / 8;
+    const std::uint64_t begin = member.bit_offset / 8;
+    if (member.bits == 0)
+        return begin;
+    const std::uint64_t end = (member.bit_offset + member.bits + 7) / 8;
+    const std::uint64_t bytes = bytes_for(8 * (end - begin));
+    return end - begin > 8 ? begin : end - std::min(end, bytes);
 }
 
 } // namespace
@@ -596,7 +607,7 @@ Value Scope::number(const Expression& expression, Value value) const {
     } else {
         // As many bytes as it takes, from the one where it begins.
         const std::uint32_t all = value.bit_offset + value.bits;
-        const std::uint64_t bytes = all <= 8 ? 1 : all <= 16 ? 2 : all <= 32 ? 4 : 8;
+        const std::uint64_t bytes = bytes_for(all);
         if (all > 64)
             fail(expression.mark, "this bitfield spans nine bytes", "it can't be recorded");
         value.chain.load(bytes, false);
