@@ -3,6 +3,7 @@
 #include "command/kernel_symbols.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fmt/format.h>
 
 #include "control/session.h"
@@ -50,7 +51,11 @@ std::vector<std::uint64_t> planted_addresses(std::span<const Anchor> anchors) {
         request.symbol = anchor.name;
         request.entry_program.emplace_back().op = TL_OP_ACCEPT;
     }
-    session.add_probes(requests);
+    for (const Verdict& verdict : session.add_probes(requests))
+        if (verdict.error == ENOMEM)
+            throw errno_error(fmt::format("--system-map: cannot compare where {} is",
+                                          anchors[verdict.event_id - std::size_t{1}].name),
+                              verdict.error);
     for (const ProbeReport& report : session.probes())
         addresses.at(report.event_id - std::size_t{1}) = report.address;
     session.delete_probe();
