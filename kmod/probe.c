@@ -36,6 +36,7 @@ static const char *tl_patched_text(const struct kprobe *kp)
 static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 {
 	const struct kprobe *kp = tl_probe_kprobe(probe);
+	unsigned int left;
 	const char *why;
 
 	switch (error) {
@@ -44,8 +45,12 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 		      "the kernel knows no such symbol, or its code is gone";
 		break;
 	case -EILSEQ:
-		why = tl_ftrace_inside((u64)kp->addr, probe->offset) ? TL_FTRACE_INSIDE :
-		      "no instruction starts there";
+		left = tl_ftrace_left((u64)kp->addr, probe->offset);
+		if (left) {
+			snprintf(text, TL_TEXT_SIZE, TL_FTRACE_INSIDE, probe->offset + left);
+			return;
+		}
+		why = "no instruction starts there";
 		break;
 	case -EINVAL:
 		if (probe->kind != TRAPLINE_ENTRY && probe->offset)

@@ -16,9 +16,10 @@
  *   TL_NOT_STEPPED       what else a refusal can mean, if anything
  *   tl_kprobe_error()    the kernel's @error, EILSEQ also where it says EINVAL of a place that
  *                        is no instruction's or ftrace's
- *   tl_ftrace_inside()   whether @address, @offset into its function if that is known, is in
- *                        what ftrace patches, where no trap may be
- *   TL_FTRACE_INSIDE     and that in words
+ *   tl_ftrace_left()     bytes from @address, @offset into its function if that is known, to
+ *                        the end of what ftrace patches, inside which no trap may be; 0: it
+ *                        isn't inside
+ *   TL_FTRACE_INSIDE     and that in words, a format that takes the offset of that end
  *   tl_patched_kind()    what the instruction at @address may be that the kernel patches itself
  *   tl_ftrace_skip()     how far behind a function's start, @address, its entry is trapped,
  *                        since ftrace patches what is before that

@@ -26,19 +26,21 @@ static inline enum tl_text_kind tl_text_kind(const u8 *bytes)
 	return insn == TL_BRK_KPROBES ? TL_TEXT_BREAKPOINT : TL_TEXT_OTHER;
 }
 
-#define TL_FTRACE_INSIDE "ftrace patches the instruction there; those before and behind it can be probed"
+#define TL_FTRACE_INSIDE "ftrace patches the instruction there; +0x%llx is the first place behind it"
 
 /*
  * At a function's start, which may be a landing pad, is "mov x9, x30", then a nop or bl. Asked
  * only if the kernel has refused: a trap may be on the mov.
  */
-static inline bool tl_ftrace_inside(u64 address, u64 offset)
+static inline unsigned int tl_ftrace_left(u64 address, u64 offset)
 {
 	u32 found[2];
+	bool inside;
 
-	return !copy_from_kernel_nofault(found, (void *)address - 4, sizeof(found)) &&
-	       (found[0] == 0xaa1e03e9 || found[0] == TL_BRK_KPROBES) &&
-	       (found[1] == 0xd503201f || (found[1] & 0xfc000000) == 0x94000000);
+	inside = !copy_from_kernel_nofault(found, (void *)address - 4, sizeof(found)) &&
+		 (found[0] == 0xaa1e03e9 || found[0] == TL_BRK_KPROBES) &&
+		 (found[1] == 0xd503201f || (found[1] & 0xfc000000) == 0x94000000);
+	return inside ? 4 : 0;
 }
 
 /* A nop or a jump. */
@@ -54,7 +56,7 @@ static inline enum tl_patched_kind tl_patched_kind(u64 address)
 
 static inline int tl_kprobe_error(int error, u64 address)
 {
-	return error == -EINVAL && (address & 3 || tl_ftrace_inside(address, 0)) ? -EILSEQ : error;
+	return error == -EINVAL && (address & 3 || tl_ftrace_left(address, 0)) ? -EILSEQ : error;
 }
 
 static inline unsigned int tl_ftrace_skip(u64 address)

@@ -35,7 +35,7 @@ static inline enum tl_text_kind tl_text_kind(const u8 *bytes)
 }
 
 #define TL_FTRACE_SIZE		8
-#define TL_FTRACE_INSIDE "it lies inside the 8 bytes at the function's start that ftrace patches; +0x8 is the first place behind them"
+#define TL_FTRACE_INSIDE "it lies inside the 8 bytes at the function's start that ftrace patches; +0x%llx is the first place behind them"
 
 /* Whether ftrace patches the function that starts at @address: two nops, or auipc and jalr by t0. */
 static inline bool tl_ftrace_at(u64 address)
@@ -65,9 +65,10 @@ static inline int tl_kprobe_error(int error, u64 address)
 }
 
 /* The kernel lets a trap be planted between the two, of which ftrace knows nothing. */
-static inline bool tl_ftrace_inside(u64 address, u64 offset)
+static inline unsigned int tl_ftrace_left(u64 address, u64 offset)
 {
-	return offset && offset < TL_FTRACE_SIZE && tl_ftrace_at(address - offset);
+	return offset && offset < TL_FTRACE_SIZE && tl_ftrace_at(address - offset) ?
+	       TL_FTRACE_SIZE - offset : 0;
 }
 
 /* The arguments are still where they were there: only t0 may have changed. */

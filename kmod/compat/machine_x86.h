@@ -66,29 +66,27 @@ static inline enum tl_text_kind tl_text_kind(const u8 *bytes)
 
 /* With IBT a function begins with ENDBR, and what ftrace patches comes behind it. */
 #define TL_ENDBR_SIZE	(IS_ENABLED(CONFIG_X86_KERNEL_IBT) ? 4 : 0)
-#define TL_FTRACE_INSIDE "it lies inside the 5 bytes at the function's start that ftrace patches"
+#define TL_FTRACE_SIZE	5
+#define TL_FTRACE_INSIDE "it lies inside the 5 bytes at the function's start that ftrace patches; +0x%llx is the first place behind them"
 
-/*
- * What ftrace patches is now a nop or a call. A call counts only at the function's start,
- * where it is known.
- */
-static inline bool tl_ftrace_inside(u64 address, u64 offset)
+/* What ftrace patches, a nop or a call now, is the function's first instruction, or behind ENDBR. */
+static inline unsigned int tl_ftrace_left(u64 address, u64 offset)
 {
 	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	static const u8 old_nop5[] = { 0x66, 0x66, 0x66, 0x66, 0x90 };	/* before 5.13 */
-	u8 found[sizeof(nop5)];
+	u8 found[TL_FTRACE_SIZE];
 	unsigned int back;
 
-	for (back = 1; back < sizeof(nop5); back++) {
+	for (back = 1; back < TL_FTRACE_SIZE; back++) {
+		if (back != offset && back + TL_ENDBR_SIZE != offset)
+			continue;
 		if (copy_from_kernel_nofault(found, (void *)address - back, sizeof(found)))
-			return false;
+			return 0;
 		if (!memcmp(found, nop5, sizeof(nop5)) ||
-		    !memcmp(found, old_nop5, sizeof(nop5)) ||
-		    ((back == offset || back + TL_ENDBR_SIZE == offset) &&
-		     found[0] == CALL_INSN_OPCODE))
-			return true;
+		    !memcmp(found, old_nop5, sizeof(nop5)) || found[0] == CALL_INSN_OPCODE)
+			return TL_FTRACE_SIZE - back;
 	}
-	return false;
+	return 0;
 }
 
 static inline enum tl_patched_kind tl_patched_kind(u64 address)

@@ -605,15 +605,16 @@ TEST_F(ProbeRefusalTest, ThePlacesThatFtracePatchesAreNamedAsThat) {
         entries_by_ftrace() ? behind_entry("write_null") : ftrace_begin + ftrace_bytes;
     for (std::uint64_t offset = first; offset < end; offset += ftrace_begin == 0 ? 1 : 4) {
         SCOPED_TRACE(offset);
+        const std::string words = fmt::format("ftrace patches; +{:#x} is the first place", end);
         ProbeRequest probe = entry_of(1, "eventfd_read");
         probe.offset = offset;
-        expect_verdict(probe, EILSEQ, "ftrace patches");
+        expect_verdict(probe, EILSEQ, words);
         probe.address = address_of("eventfd_read") + offset;
-        expect_verdict(probe, EILSEQ, "ftrace patches");
+        expect_verdict(probe, EILSEQ, words);
         // The same where a probe sits on the site already, as the witness's does.
         probe = entry_of(1, "write_null");
         probe.offset = offset;
-        expect_verdict(probe, EILSEQ, "ftrace patches");
+        expect_verdict(probe, EILSEQ, words);
     }
 }
 

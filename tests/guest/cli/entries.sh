@@ -30,7 +30,7 @@ t "conditions at an entry and at an offset" conditions
 inside_ftrace() {
 	trace vfs_open+$within -- true
 	expect_status 125
-	expect_in err "cannot plant vfs_open\\+$within: it lies inside the 8 bytes .* that ftrace patches; \\+0x8 is the first place behind them"
+	expect_in err "cannot plant vfs_open\\+$within: it lies inside the 8 bytes .* that ftrace patches; \\+$inside is the first place behind them"
 }
 t "what ftrace patches is never trapped, and the first place behind it is named" inside_ftrace
 

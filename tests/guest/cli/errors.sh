@@ -28,7 +28,9 @@ t "an offset outside the function" outside
 bad_sites() {
 	refused 125 "cannot plant vfs_read\+$inside_next: no instruction starts there" '^  ' vfs_open vfs_read+$inside_next
 	[ -z "$within" ] ||
-		refused 125 "cannot plant kprobe:vfs_read\+$within: .*ftrace" '^  ' vfs_open kprobe:vfs_read+$within
+		refused 125 "cannot plant kprobe:vfs_read\+$within: .*ftrace patches.*; \\+$inside is the first place behind" '^  ' vfs_open kprobe:vfs_read+$within
+	trace kprobe:vfs_read+$inside -- true
+	expect_status 0
 }
 t "an offset inside an instruction, or inside the ftrace site" bad_sites
 

@@ -211,7 +211,7 @@ not_to_be_explained() {
 		not_explained 125 "cannot plant $name: .*blacklisted" '^  ' "$name"
 	fi
 	[ -z "$within" ] ||
-		not_explained 125 "cannot plant vfs_read\\+$within: .*ftrace" '^  ' vfs_read+$within
+		not_explained 125 "cannot plant vfs_read\\+$within: .*ftrace patches.*; \\+$inside is the first place behind" '^  ' vfs_read+$within
 	not_explained 125 "no function vfs_raed" 'did you mean .*vfs_read' vfs_raed
 	not_explained 2 "bad probe: .*'!'" '^ +\^$' 'vfs!read'
 	not_explained 2 'at the entry there is no .retval' '^ +\^$' 'kprobe:vfs_read if $retval < 0'

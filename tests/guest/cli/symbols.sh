@@ -97,10 +97,14 @@ jump_labels() {
 	size=$(sort /proc/kallsyms | grep -A1 " tlp_switched" | awk '{ print "0x" $1 }' | tail -n 1)
 	size=$((size - 0x$start))
 	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "tlp_switched is $size bytes?"
-	for offset in $(seq 5 $((size - 1))); do
+	for offset in $(seq $((inside)) $((size - 1))); do
 		trapline trace "kprobe:tlp_switched+$offset" -- true >out 2>err && continue
-		expect_in err 'a jump label is there|no instruction starts there|outside|ftrace patches|code that it patches itself'
-		! grep -q 'a jump label is there, a branch that the kernel switches' err || return 0
+		expect_in err 'a jump label is there|no instruction starts there|outside|code that it patches itself'
+		grep -q 'a jump label is there, a branch that the kernel switches' err || continue
+		# It may look like what ftrace patches, which is nowhere but at the function's start.
+		trace "kprobe:tlp_switched+$((offset + 1))" -- true
+		expect_in err 'no instruction starts there|code that it patches itself'
+		return
 	done
 	fail "no jump label is found"
 }
