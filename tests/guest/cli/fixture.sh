@@ -48,6 +48,7 @@ same_events() {
 shown() {
 	local source words=$1
 	shift
+	needs_returns
 	needs_sources
 	rm -f events
 	for source in $type_sources; do
@@ -322,3 +323,24 @@ outputs() {
 	expect_in "csv.$source" ',tlt_fail,call,.*,-2,ENOENT$'
 }
 tf "fixture: the same in every form, recorded, and compiled before" outputs
+
+# The calling convention, which no type is needed for: x86-64 has six arguments in registers, the
+# others eight. Of narrow ones the upper bits are anything.
+argument_words() {
+	trace 'kprobe:tlt_add($arg5:x, $arg6:x, $arg7:x, $arg8:x, $arg9:x, $arg10:x)' -o events -- sh -c "$(saying add)"
+	expect_status 0
+	expect_in events 'tlt_add\(\$arg5=0x(ffffffff)?80000000, \$arg6=0x(ffffffff)?ffffffff, \$arg7=0x8000000000000000, \$arg8=0x8000000000000001, \$arg9=0xfffffffffffffff9, \$arg10=0x[0-9a-f]*c8\)$'
+}
+tf "fixture: arguments in registers and on the stack, whatever types are known" argument_words
+
+result_words() {
+	needs_returns
+	trace 'kretprobe:tlt_add() = $retval:d' kretprobe:tlt_fail kretprobe:tlt_fail_pointer kretprobe:tlt_say \
+		-o events -- sh -c "$(saying add fail say)"
+	expect_status 0
+	expect_in events 'tlt_add.* = 2147516862'
+	expect_in events 'tlt_fail\>.* = -2 ENOENT'
+	expect_in events 'tlt_fail_pointer.* = -22 EINVAL'
+	expect_is "returns of void functions" "$(lines events tlt_say)" 1
+}
+tf "fixture: results in registers, whatever types are known" result_words
