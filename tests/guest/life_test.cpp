@@ -193,9 +193,12 @@ TEST(Site, BytesChangeWhilePlantedAndAreBackWithinASecond) {
                  3000))
         << "the kernel makes a jump of it";
     // For the table of kernels.
-    std::printf("technique: entry %s, inside %s, return %s\n", technique(traced.session().site(1)),
+    std::printf("technique: entry %s at +%u, inside %s, return %s\n",
+                technique(traced.session().site(1)), entry_offset(),
                 technique(traced.session().site(3)),
-                kernel_has("arch_rethook_trampoline") ? "rethook" : "kretprobe trampoline");
+                !traps_returns()                        ? "none"
+                : kernel_has("arch_rethook_trampoline") ? "rethook"
+                                                        : "kretprobe trampoline");
     for (std::uint16_t id = 1; id <= 3; id++) {
         traced.session().delete_probe(id);
         EXPECT_TRUE(wait_for([&] { return traced.session().site(id).restored(); }, 1000)) << id;
