@@ -559,9 +559,24 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
         {" if comm == 5", "$comm is no number @ 4 | "},
         {" if m == OON", "enum mode has no value OON @ 9 | it has ON, OFF"},
         {" if n == foo", "there is no parameter foo @ 9 | "},
-        {" if n == 0xfffffffe", "n is never that: it is from -2147483648 to 2147483647 @ 9 | "},
-        {" if o->in.a == -1", "o->in.a is never that: it is from 0 to 4294967295 @ 15 | "},
+        {" if n == 0xfffffffe",
+         "n is signed, and this would be -2 @ 9 | write it as a negative number"},
+        {" if n == 0x1fffffffe",
+         "n is never that: it is from -2147483648 to 2147483647 @ 9 | compare what it is made of"},
+        {" if n < -2147483649",
+         "n is never that: it is from -2147483648 to 2147483647 @ 8 | compare what it is made of"},
+        {" if o->in.a == -1", "o->in.a is never that: it is from 0 to 4294967295 @ 15 | if its "
+                              "highest bit is a sign, say so: (int)o->in.a"},
+        {" if o->in.a < 0", "o->in.a is unsigned, so it is never less than 0 @ 14 | if its highest "
+                            "bit is a sign, say so: (int)o->in.a"},
+        {" if (u8)n == -1", "(u8)n is never that: it is from 0 to 255 @ 13 | if its highest bit is "
+                            "a sign, say so: (signed char)(u8)n"},
         {" if o->in.a > 4294967296", "o->in.a is never that: it is from 0 to 4294967295 @ 14 | "},
+        {" if o->low == 8", "o->low is never that: it is from 0 to 7 @ 14 | "},
+        {" if o->low == -1", "o->low is never that: it is from 0 to 7 @ 14 | a condition compares"},
+        {" if o->high == 16", "o->high is signed, and this would be -16 @ 15 | "},
+        {" if o->high > 32", "o->high is never that: it is from -16 to 15 @ 14 | "},
+        {" if o->high == -17", "o->high is never that: it is from -16 to 15 @ 15 | "},
         {" if (long)n == 0x8000000000000000",
          "(long)n is signed, and this would be -9223372036854775808 @ 15 | "},
         {" if $duration + 0 > 5",
@@ -616,7 +631,8 @@ TEST_F(Lists, ResultsOfLessThanARegister) {
     };
     EXPECT_EQ(loads(compile("f if $retval == 1", made.u8, {})).at(0), 1U);
     EXPECT_EQ(loads(compile("f if $retval == 1", made.short_, {})).at(0), 2U);
-    EXPECT_EQ(loads(compile("f if $retval == 1", made.int_, {})).at(0), 0U);
+    EXPECT_EQ(loads(compile("f if $retval == 1", made.int_, {})).at(0), 4U);
+    EXPECT_EQ(loads(compile("f if $retval == 1", made.long_, {})).at(0), 0U);
     EXPECT_THROW(compile("f if $retval == 1", 0, {}), UsageError);
     EXPECT_THROW(compile("f() = $retval", 0, {}), UsageError);
     EXPECT_NO_THROW(compile("f if $duration > 1ms", 0, {}));

@@ -156,4 +156,127 @@ TEST_F(TypedCompile, ConditionsOnTypedArguments) {
     EXPECT_THROW(records("f if $retval == 5 || $arg4 == 0"), UsageError) << "its text is kept";
 }
 
+// Of a function that returns this, and takes an int and a structure's address.
+class TypedResults : public TypedCompile {
+protected:
+    CompiledProbe compiled(int type, const std::string& condition) {
+        return compile("f if " + condition, type, {{"n", made.int_}, {"p", made.file_pointer}});
+    }
+
+    bool records(int type, const std::string& condition, __u64 result, __u64 n = 0, __u64 p = 0) {
+        run(compiled(type, condition), {n, p}, result);
+        return !rejected_;
+    }
+
+    // "why | hint"
+    std::string refusal(int type, const std::string& condition) {
+        try {
+            compiled(type, condition);
+        } catch (const UsageError& error) {
+            const std::string what = error.what();
+            return what.substr(11, what.find('\n') - 11) + " | " + error.hint();
+        }
+        return "accepted";
+    }
+};
+
+// What is shown of it is what is compared.
+TEST_F(TypedResults, AreComparedAsTheirTypesHaveThem) {
+    const __u64 minus_2 = 0xfffffffe; // of an int
+    EXPECT_TRUE(records(made.int_, "$retval < 0", 0xfffe7960));
+    EXPECT_TRUE(records(made.int_, "$retval == -100000", 0xfffe7960));
+    EXPECT_FALSE(records(made.int_, "$retval > 0", 0xfffe7960));
+    EXPECT_TRUE(records(made.int_, "$retval == -ENOENT && $retval < 0", minus_2));
+    EXPECT_TRUE(records(made.int_, "$retval == 5 && $retval > 0", 0x8000000000000005))
+        << "the upper half is nobody's";
+    EXPECT_TRUE(records(made.int_, "$retval == n && $retval <= n", minus_2, minus_2));
+    EXPECT_FALSE(records(made.int_, "$retval != n || $retval < n", minus_2, minus_2));
+    EXPECT_TRUE(records(made.int_, "$retval < n", minus_2, 0x700000000));
+    EXPECT_TRUE(records(made.short_, "$retval == -2", 0x1234fffe));
+
+    EXPECT_FALSE(records(made.long_, "$retval < 0", 0xffffffff));
+    EXPECT_FALSE(records(made.long_, "$retval == -1", 0xffffffff));
+    EXPECT_TRUE(records(made.long_, "$retval == 4294967295 && $retval > n", 0xffffffff, minus_2));
+    EXPECT_TRUE(records(made.long_, "$retval < 0 && $retval == -2", -__u64{2}));
+
+    EXPECT_TRUE(records(made.unsigned_, "$retval > 5 && $retval == 4294967294", minus_2));
+    EXPECT_TRUE(records(made.unsigned_long, "$retval > 5 && $retval == -2", -__u64{2}));
+    EXPECT_TRUE(records(made.unsigned_long, "$retval > 5", minus_2));
+    EXPECT_TRUE(records(made.bool_, "$retval == true", 0xffffffffffffff01));
+
+    EXPECT_EQ(refusal(made.int_, "$retval == 0xfffffffe"),
+              "$retval is signed, and this would be -2 | write it as a negative number if that is "
+              "meant");
+    EXPECT_EQ(refusal(made.unsigned_, "$retval == -2"),
+              "$retval is never that: it is from 0 to 4294967295 | if its highest bit is a sign, "
+              "say so: (int)$retval");
+    EXPECT_EQ(refusal(made.unsigned_, "$retval < 0"),
+              "$retval is unsigned, so it is never less than 0 | if its highest bit is a sign, say "
+              "so: (int)$retval");
+    EXPECT_TRUE(records(made.unsigned_, "(int)$retval < 0", minus_2));
+    EXPECT_EQ(refusal(made.unsigned_long, "$retval < 0"),
+              "$retval is unsigned, so it is never less than 0 | $retval is signed when it is "
+              "compared with a negative number: $retval <= -1");
+    EXPECT_TRUE(records(made.unsigned_long, "$retval <= -1", -__u64{2}));
+    const int two = made.structure("two", {{"a", made.long_}, {"b", made.int_}}, 16);
+    EXPECT_EQ(refusal(two, "$retval == 1"),
+              "$retval is no number, but struct two | name a member: a, b");
+    EXPECT_TRUE(records(two, "$retval.a == 1", 1));
+}
+
+// Less than 0 is what IS_ERR() says it is, whatever half addresses are in.
+TEST_F(TypedResults, ErrorsInPointersAreNegative) {
+    const __u64 address = 0xffff888000010000;
+    const __u64 last = -__u64{4096};
+    for (const __u64 error : {-__u64{1}, -__u64{2}, -__u64{4095}}) {
+        EXPECT_TRUE(records(made.file_pointer, "$retval < 0 && 0 > $retval", error));
+        EXPECT_FALSE(records(made.file_pointer, "$retval >= 0 || !($retval < 0)", error));
+        EXPECT_TRUE(records(made.file_pointer, "$retval <= 0 && !($retval > 0)", error));
+        EXPECT_FALSE(records(made.file_pointer, "$retval > 0xffff888000000000", error));
+        EXPECT_TRUE(records(made.file_pointer, "$retval < p && p > $retval", error, 0, address));
+    }
+    for (const __u64 good : {__u64{0}, __u64{0x400000}, __u64{0xfffffffe}, address, last}) {
+        EXPECT_FALSE(records(made.file_pointer, "$retval < 0", good));
+        EXPECT_TRUE(records(made.file_pointer, "$retval >= 0 && $retval > -1", good));
+        EXPECT_EQ(records(made.file_pointer, "$retval > 0", good), good != 0);
+        EXPECT_EQ(records(made.file_pointer, "$retval <= 0 && $retval == NULL", good), good == 0);
+        EXPECT_FALSE(records(made.file_pointer, "$retval == -2", good));
+        EXPECT_EQ(records(made.file_pointer, "$retval >= 0xffff888000010000", good),
+                  good >= address);
+        EXPECT_EQ(records(made.file_pointer, "$retval < p", good, 0, last), good != last);
+    }
+    EXPECT_TRUE(records(made.file_pointer, "$retval == -ENOENT", -__u64{2}));
+    EXPECT_TRUE(records(made.file_pointer, "$retval < -1 && $retval >= -2", -__u64{2}));
+    EXPECT_TRUE(records(made.file_pointer, "$retval == 0xffff888000010000", address));
+    EXPECT_TRUE(records(made.file_pointer, "$retval == p && $retval <= p", address, 0, address));
+    EXPECT_TRUE(records(made.file_pointer, "(long)$retval < 0", address));
+
+    EXPECT_EQ(refusal(made.file_pointer, "$retval < -4096"),
+              "$retval is never that: it is an address, or from -4095 to -1 | if its highest bit "
+              "is a sign, say so: (long)$retval");
+    EXPECT_EQ(refusal(made.file_pointer, "$retval > 0xfffffffffffffffe"),
+              "in $retval this is the error -2 | write it as a negative number if that is meant");
+    EXPECT_EQ(refusal(made.file_pointer, "p < 0"),
+              "p is unsigned, so it is never less than 0 | p is signed when it is compared with a "
+              "negative number: p <= -1");
+}
+
+// One instruction each to load and to compare.
+TEST_F(TypedResults, AreTestedAtOnce) {
+    for (const char* condition : {"$retval == -2", "$retval < 0", "$retval > 5"})
+        EXPECT_EQ(compiled(made.int_, condition).ret.at(3).op, TL_OP_REJECT) << condition;
+    EXPECT_EQ(compiled(made.file_pointer, "$retval == NULL").ret.at(3).op, TL_OP_REJECT);
+}
+
+TEST_F(TypedResults, TextThatIsReturned) {
+    mock.kernel.store(kernel_text, std::string("abc") + '\0');
+    for (const int type : {made.text, made.buffer}) {
+        EXPECT_TRUE(records(type, "$retval == \"abc\" && $retval != \"ab\"", kernel_text));
+        EXPECT_FALSE(records(type, "$retval == \"abcd\"", kernel_text));
+        EXPECT_FALSE(records(type, "$retval != \"abc\"", -__u64{2})) << "there is no text";
+    }
+    EXPECT_EQ(refusal(made.int_, "$retval == \"abc\""),
+              "$retval is no text | if it is a text's address, say so: (char *)$retval");
+}
+
 } // namespace

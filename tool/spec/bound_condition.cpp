@@ -129,6 +129,8 @@ private:
         check.right = operand(right, left, late);
         arrange(check);
         verify(check);
+        if (orders(check.relation) && (check.left.may_be_error || check.right.may_be_error))
+            put_errors_first(check);
         return check;
     }
 
@@ -139,7 +141,8 @@ private:
         made.name = name_of(expression, scope_.text());
         if (side.constant) {
             constant(expression, other.expression, made);
-        } else if (is_builtin(expression, Builtin::retval) && !is_narrow(expression)) {
+        } else if (is_builtin(expression, Builtin::retval) &&
+                   !scope_.value(expression).has_type()) {
             made.kind = Kind::retval;
             made.chain = Chain(TL_OP_RETVAL);
         } else if (is_builtin(expression, Builtin::duration)) {
@@ -174,16 +177,15 @@ private:
     void number(const Expression& expression, Operand& made) const {
         const Value value = scope_.number(expression);
         made.chain = value.chain;
-        made.is_signed = value.type && is_signed_number(*value.types, *value.type);
-        if (value.type && is_number(*value.types, *value.type))
-            made.size = size_of(*value.types, *value.type);
-    }
-
-    // What is returned in a part of the register that no error fits into.
-    bool is_narrow(const Expression& retval) const {
-        const Value value = scope_.value(retval);
-        return value.type && is_number(*value.types, *value.type) &&
-               size_of(*value.types, *value.type) < sizeof(std::uint32_t);
+        if (!value.type)
+            return;
+        const Types& types = *value.types;
+        made.is_signed = is_signed_number(types, *value.type);
+        made.bits = 8 * static_cast<unsigned>(size_of(types, *value.type));
+        if (const unsigned bits = scope_.value(expression).bits; bits != 0)
+            made.bits = bits;
+        made.may_be_error = is_builtin(expression, Builtin::retval) &&
+                            is_pointer(types, {inner_id(types, value.type->id), 0});
     }
 
     bool is_text(const Expression& expression) const {
@@ -248,6 +250,17 @@ private:
                                    register_arguments));
     }
 
+    // What is added wraps errors around, to below all addresses.
+    static void put_errors_first(BoundCondition& check) {
+        for (Operand* operand : {&check.left, &check.right}) {
+            if (operand->kind == Kind::number)
+                operand->number = {.bits = operand->number.bits + errno_max};
+            else
+                operand->chain.add(errno_max);
+            operand->is_signed = false;
+        }
+    }
+
     static void arrange(BoundCondition& check) {
         const auto fixed = [](const Operand& operand) {
             return operand.kind == Kind::number || operand.kind == Kind::text;
@@ -273,6 +286,8 @@ private:
             return;
         if (left.kind == Kind::retval)
             verify_retval(check.relation, right);
+        else if (left.may_be_error)
+            verify_pointer(check.relation, left, right);
         else if (left.is_signed)
             verify_signed(left, right);
         else
@@ -281,21 +296,50 @@ private:
 
     void verify_signed(const Operand& left, const Operand& right) const {
         const auto number = static_cast<std::int64_t>(right.number.bits);
-        const unsigned spare = 64 - 8 * static_cast<unsigned>(left.size);
-        if (!right.number.negative && number < 0)
-            fail(right.position,
-                 fmt::format("{} is signed, and this would be {}", left.name, number),
-                 "write it as a negative number if that is meant");
+        const unsigned spare = 64 - left.bits;
+        const bool fits = right.number.bits <= ~std::uint64_t{0} >> spare;
+        const std::int64_t seen =
+            fits ? static_cast<std::int64_t>(right.number.bits << spare) >> spare : number;
+        if (!right.number.negative && seen < 0)
+            fail_negative(right,
+                          fmt::format("{} is signed, and this would be {}", left.name, seen));
         const std::int64_t most = std::numeric_limits<std::int64_t>::max() >> spare;
         if (number > most || number < -most - 1)
             fail_beyond(left, right, fmt::format("from {} to {}", -most - 1, most));
     }
 
+    void verify_pointer(Relation relation, const Operand& left, const Operand& right) const {
+        const auto number = static_cast<std::int64_t>(right.number.bits);
+        const bool is_error = number < 0 && number >= -std::int64_t{errno_max};
+        if (right.number.negative && !is_error)
+            fail_beyond(left, right, fmt::format("an address, or from -{} to -1", errno_max));
+        if (!right.number.negative && is_error && orders(relation))
+            fail_negative(right, fmt::format("in {} this is the error {}", left.name, number));
+    }
+
+    [[noreturn]] void fail_negative(const Operand& right, std::string_view why) const {
+        fail(right.position, why, "write it as a negative number if that is meant");
+    }
+
     [[noreturn]] void fail_beyond(const Operand& left, const Operand& right,
                                   const std::string& range) const {
-        fail(
-            right.position, fmt::format("{} is never that: it is {}", left.name, range),
-            fmt::format("compare what it is made of, or say of how many bits: (u64){}", left.name));
+        fail(right.position, fmt::format("{} is never that: it is {}", left.name, range),
+             right.number.negative && !left.is_signed
+                 ? sign_hint(left)
+                 : fmt::format("compare what it is made of, or say of how many bits: (u64){}",
+                               left.name));
+    }
+
+    // How an unsigned value is made one that may be negative.
+    static std::string sign_hint(const Operand& left) {
+        const char* type = left.bits == 64   ? "long"
+                           : left.bits == 32 ? "int"
+                           : left.bits == 16 ? "short"
+                           : left.bits == 8  ? "signed char"
+                                             : nullptr;
+        return type == nullptr
+                   ? std::string(condition_hint)
+                   : fmt::format("if its highest bit is a sign, say so: ({}){}", type, left.name);
     }
 
     void verify_text(const BoundCondition& check) const {
@@ -321,16 +365,14 @@ private:
         const auto error = errno_of(right.number.bits);
         const std::uint64_t number = error ? -std::uint64_t{*error} : right.number.bits;
         if (orders(relation) && !right.number.negative && static_cast<std::int64_t>(number) < 0)
-            fail(right.position,
-                 fmt::format("$retval is signed, and this would be {}",
-                             static_cast<std::int64_t>(number)),
-                 "write it as a negative number if that is meant");
+            fail_negative(right, fmt::format("$retval is signed, and this would be {}",
+                                             static_cast<std::int64_t>(number)));
         right.number.bits = number;
     }
 
     void verify_unsigned(Relation relation, const Operand& left, const Operand& right) const {
-        if (left.kind == Kind::value && left.size < sizeof(std::uint64_t)) {
-            const std::uint64_t most = ~std::uint64_t{0} >> (64 - 8 * left.size);
+        if (left.kind == Kind::value && left.bits < 64) {
+            const std::uint64_t most = ~std::uint64_t{0} >> (64 - left.bits);
             if (right.number.negative || right.number.bits > most)
                 fail_beyond(left, right, fmt::format("from 0 to {}", most));
         }
@@ -338,8 +380,9 @@ private:
             (relation != Relation::less && relation != Relation::at_least))
             return;
         fail(right.position, fmt::format("{} is unsigned, so it is never less than 0", left.name),
-             left.kind == Kind::duration
-                 ? std::string(condition_hint)
+             left.kind == Kind::duration ? std::string(condition_hint)
+             : left.bits < 64
+                 ? sign_hint(left)
                  : fmt::format("{} is signed when it is compared with a negative number: "
                                "{} {} -1",
                                left.name, left.name, relation == Relation::less ? "<=" : ">"));

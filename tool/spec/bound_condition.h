@@ -2,11 +2,14 @@
 // What a condition compares, at the place where its names have a meaning.
 //
 // A comparison is
-//   - signed if $retval, a value of a signed type or a negative number is in it, else unsigned; of
-//     64 bits always;
-//   - for $retval, of the number that is shown for it: what errno_of() takes for an error is
-//     the negative number. Constants are read the same way. Two operands that vary are equal
-//     when their 64 bits are, and such an error is less than whatever isn't negative.
+//   - of values as their types have them, with their sign extended: of 64 bits always; signed if a
+//     value of a signed type, a $retval of unknown type or a negative number is in it, else
+//     unsigned;
+//   - for a pointer that is returned, unsigned, but for what IS_ERR() takes for an error: that is
+//     the negative number, and so is what it is compared with;
+//   - for $retval of unknown type, of the number that is shown for it: what errno_of() takes for
+//     an error is the negative number. Constants are read the same way. Two operands that vary are
+//     equal when their 64 bits are, and such an error is less than whatever isn't negative;
 //   - for $duration, of whole nanoseconds, rounded down as they are shown.
 #pragma once
 
@@ -22,13 +25,20 @@
 namespace trapline {
 
 struct Operand {
-    enum class Kind : std::uint8_t { number, retval, duration, value, text };
+    enum class Kind : std::uint8_t {
+        number,
+        retval, // of unknown type
+        duration,
+        value,
+        text,
+    };
 
     Kind kind = Kind::number;
     Number number;
     Chain chain; // value: to the number, or to the text's address if the other side is a text
-    bool is_signed = false; // value
-    std::uint64_t size = 8; // of a value's type, in bytes
+    bool is_signed = false;    // value
+    bool may_be_error = false; // a value: a pointer that is returned
+    unsigned bits = 64;        // of a value
     std::string text;
     std::uint64_t room = 0;   // of a value whose text ends there, with a NUL or without; 0: none
     std::size_t position = 0; // in the PROBE's text
@@ -38,7 +48,7 @@ struct Operand {
 struct BoundCondition {
     Condition::Kind kind = Condition::Kind::comparison;
     std::vector<BoundCondition> parts; // of all, any
-    // Of a comparison. A number or text is on the right, and $retval on the left of a value.
+    // Of a comparison. A number or text is on the right, and Kind::retval on the left of a value.
     Operand left;
     Relation relation = Relation::equal;
     Operand right;

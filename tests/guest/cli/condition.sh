@@ -68,6 +68,24 @@ errors_only() {
 }
 t "a condition on errors: of long and of int functions" errors_only
 
+# A struct file is in the half of the addresses that are negative numbers.
+pointers() {
+	needs_returns
+	needs_types
+	local errors
+	trace -o events 'do_filp_open()' -- ls -l /etc/passwd /nonexistent
+	errors=$(lines events '= -[0-9]+ E[A-Z]+ <')
+	expect_in events '= -2 ENOENT <'
+	expect_in events '= 0xff[0-9a-f]{14} <'
+	trace -o events 'do_filp_open() if $retval < 0' -- ls -l /etc/passwd /nonexistent
+	expect_is "errors" "$(lines events .)" "$errors"
+	expect_every events '= -[0-9]+ E[A-Z]+ <'
+	expect_sums
+	trace -o events 'do_filp_open() if $retval > 0' -- ls -l /etc/passwd /nonexistent
+	expect_every events '= 0xff[0-9a-f]{14} <'
+}
+t "a condition on errors in pointers" pointers
+
 durations() {
 	needs_returns
 	local sleeps='for i in 1 2 3 4 5; do usleep 1000; done; sleep 1.5; usleep 1000'

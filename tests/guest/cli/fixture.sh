@@ -193,6 +193,10 @@ conditions() {
 		'tlt_look(number + 8=11) = 862362060'
 	shown paint 'tlt_paint(color) if $retval == TLT_NONE' 'kprobe:tlt_paint(flags) if flags == 64'
 	expect_lines 'tlt_paint(color=TLT_NONE) = TLT_NONE' 'tlt_paint(color=9) = TLT_NONE' 'tlt_paint(flags=0x40)'
+	shown fail 'tlt_fail(error) if $retval < 0' 'tlt_fail(error:x) if $retval == -2 && !($retval == error)' \
+		'tlt_fail_pointer(error) if $retval < 0' 'tlt_fail_pointer(error + 1) if $retval >= 0'
+	expect_lines 'tlt_fail(error=2) = -2 ENOENT' 'tlt_fail(error=0x2) = -2 ENOENT' \
+		'tlt_fail_pointer(error=22) = -22 EINVAL' 'tlt_fail_pointer(error + 1=1) = 0x0'
 }
 tf "fixture: conditions on all that" conditions
 
