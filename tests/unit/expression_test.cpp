@@ -600,6 +600,29 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
     EXPECT_TRUE(refusal("(n)", "f+4").starts_with("inside a function n may be anywhere @ 1 | "));
 }
 
+// As what is shown of them.
+TEST_F(Lists, MasksKeepTheSignOfTheType) {
+    const __u64 minus_1 = 0xffffffff;
+    const auto records = [&](const std::string& text) {
+        values(text, minus_1);
+        return !rejected_;
+    };
+    EXPECT_EQ(values("(n & 0x80000000)", minus_1).entry[0].number, -__u64{0x80000000});
+    EXPECT_TRUE(records(" if (n & 0x80000000) == -2147483648 && (n & 0x80000000) < 0"));
+    EXPECT_TRUE(records(" if (n & 0xf0000000) != 0 && (n & -16) == -16 && (n & 0xff) == 255"));
+    for (const char* kept : {"n & -16", "n & 0x80000000"})
+        EXPECT_TRUE(records(fmt::format("({0}) if $retval == 0 || ({0}) < 0", kept))) << kept;
+    EXPECT_TRUE(records("(n & -16) if $retval == 0 || (n & -16) == -16"));
+    EXPECT_TRUE(records("(n & 0xff) if $retval == 0 || (n & 0xff) == 255"));
+    EXPECT_TRUE(records("((unsigned)n & -16) if $retval == 0 || ((unsigned)n & -16) > 0xffffff00"));
+    EXPECT_TRUE(refusal(" if (n & 0x80000000) == 0x80000000")
+                    .starts_with("(n & 0x80000000) is signed, and this would be -2147483648 @ "))
+        << refusal(" if (n & 0x80000000) == 0x80000000");
+    // A mask that needs no more than itself has no more.
+    for (const char* text : {"(n & 3)", "(n & -16)", "($arg2 & 0xff)", "(buf & 0x80000000)"})
+        EXPECT_EQ(list(text, "kprobe:f").entry.size(), 4U) << text;
+}
+
 // Stored by one program, before the result: a fault of the second is the second's.
 TEST_F(Lists, OfAReturnAreOfItsTask) {
     const CompiledProbe probe =

@@ -50,6 +50,15 @@ std::uint64_t first_byte(const Member& member, std::uint64_t type_size) {
     return end - begin > 8 ? begin : end - std::min(end, bytes);
 }
 
+// Whether a mask takes only some of what the sign's bit of the type is extended to.
+bool makes_sign(const Types& types, CType type, std::uint64_t mask) {
+    const std::uint64_t bits = 8 * size_of(types, type);
+    if (!is_signed_number(types, type) || bits >= 64)
+        return false;
+    const std::uint64_t extended = ~std::uint64_t{0} << (bits - 1);
+    return (mask & extended) != 0 && (mask & extended) != extended;
+}
+
 } // namespace
 
 Scope::Scope(std::string_view text, View view, const KnownTypes& known)
@@ -550,7 +559,9 @@ Value Scope::calculated(const Expression& expression) const {
         break;
     case Kind::bits:
         made.chain.append(TL_OP_AND, number);
-        return made;
+        if (!made.type || !makes_sign(*made.types, *made.type, number))
+            return made;
+        break;
     case Kind::shift_left:
         made.chain.append(TL_OP_SHL, number);
         break;

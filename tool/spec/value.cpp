@@ -83,7 +83,10 @@ bool Chain::may_fault() const {
 }
 
 bool Chain::is_signed() const {
-    return insns_.back().op == TL_OP_SAR || (insns_.back().flags & TL_INSN_SIGNED) != 0;
+    const tl_insn& last = insns_.back();
+    if (last.op == TL_OP_AND && last.imm >> 63 != 0) // it leaves the sign alone
+        return first(insns_.size() - 1).is_signed();
+    return last.op == TL_OP_SAR || (last.flags & TL_INSN_SIGNED) != 0;
 }
 
 Chain Chain::first(std::size_t n) const {
