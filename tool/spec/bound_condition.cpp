@@ -116,7 +116,8 @@ private:
                     !Scope::is_literal(one->expression.name))
                     scope_.fail_unknown(one->expression);
             fail(std::min(left.expression.position, right.expression.position),
-                 "a constant is compared with a constant: nothing varies");
+                 "a constant is compared with a constant: nothing varies",
+                 fmt::format("{}\n{}", condition_hint, quotes_hint));
         }
         if (!left.constant && !right.constant && is_text(left.expression) &&
             is_text(right.expression))

@@ -160,7 +160,8 @@ private:
         bound.value = scope_.bound(item.value);
         if (bound.value.root().kind == Expression::Kind::number)
             scope_.fail(item.value.position, "a number is always the same",
-                        "name what is to be recorded: a parameter, $pid, ...");
+                        fmt::format("name what is to be recorded: a parameter, $pid, ...\n{}",
+                                    quotes_hint));
         return bound;
     }
 

@@ -254,8 +254,11 @@ private:
         const Token token = tokens_.token();
         if (token.is('*') || token.is('&')) {
             tokens_.take();
+            Expression of = parse_unary(depth + 1);
+            if (of.kind == Kind::number) // $x & 3 without its $x
+                fail_empty(token);
             return wrap(token.is('*') ? Kind::dereference : Kind::address, token.position,
-                        token.position, parse_unary(depth + 1));
+                        token.position, std::move(of));
         }
         if (token.is('-') || token.is('~'))
             return parse_negative(depth);
@@ -408,17 +411,24 @@ private:
             fail("a value is expected here");
         case Token::Kind::other:
             if (!tokens_.token().is(',') && !tokens_.token().is('='))
-                fail(fmt::format("'{}' is not expected here", shown(tokens_.token().text)));
+                fail_empty(tokens_.token());
             [[fallthrough]];
         default:
             fail("a value is expected here", quotes_hint);
         }
     }
 
+    // What may stand behind a value, or what stands nowhere.
+    [[noreturn]] void fail_empty(const Token& token) const {
+        constexpr std::string_view behind = "+*/%&|^.:[]";
+        tokens_.fail(token.position, fmt::format("'{}' is not expected here", shown(token.text)),
+                     behind.find(token.text) != behind.npos ? quotes_hint : value_hint);
+    }
+
     Expression parse_inner(unsigned depth) {
         const Token open = tokens_.take();
         if (tokens_.token().kind == Token::Kind::close)
-            fail("a value is expected here");
+            fail("a value is expected here", quotes_hint);
         Expression inner = parse_binary(least_precedence, depth + 1);
         inner.position = open.position;
         inner.end = tokens_.token().end();
