@@ -467,7 +467,8 @@ TEST_F(Lists, Conditions) {
     EXPECT_FALSE(records(" if comm == \"cat\""));
     EXPECT_TRUE(records(" if buf == \"/etc/passwd\" && buf != \"/etc/passw\""));
     EXPECT_TRUE(records(" if o->in.text == \"full8ch.\" && o->to->text == \"ab\""));
-    EXPECT_TRUE(records(" if o->in.text != \"full8ch.x\""));
+    EXPECT_TRUE(records(" if o->in.text[2:5] == \"ll8\" && comm != \"of-15-bytes-all\""));
+    EXPECT_TRUE(records(" if o->low == 5 && o->low < 7 && o->high >= -16 && o->high < 15"));
     EXPECT_TRUE(records(" if pid == 11 && $tid == 12 && uid == 13 && $cpu == 2"));
     EXPECT_TRUE(records(" if $retval->in.b == -5"));
     EXPECT_FALSE(records(" if $retval->in.b == -5 && n == 6"));
@@ -598,6 +599,14 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
         {" if o->high == 16", "o->high is signed, and this would be -16 @ 15 | "},
         {" if o->high > 32", "o->high is never that: it is from -16 to 15 @ 14 | "},
         {" if o->high == -17", "o->high is never that: it is from -16 to 15 @ 15 | "},
+        {" if comm == \"systemd-journald\"",
+         "$comm is never that: it has room for 15 bytes @ 12 | what is longer is cut there: "
+         "\"systemd-journal\""},
+        {" if \"full8ch.x\" != o->in.text",
+         "o->in.text is never that: it has room for 8 bytes @ 4 | what is longer is cut there: "
+         "\"full8ch.\""},
+        {" if o->in.text[2:5] == \"ll8c\"",
+         "o->in.text[2:5] is never that: it has room for 3 bytes @ 23 | "},
         {" if (long)n == 0x8000000000000000",
          "(long)n is signed, and this would be -9223372036854775808 @ 15 | "},
         {" if $duration + 0 > 5",

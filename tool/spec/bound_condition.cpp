@@ -10,6 +10,7 @@
 #include "spec/registers.h"
 #include "spec/typed_field.h"
 #include "util/errno_name.h"
+#include "util/escape.h"
 
 namespace trapline {
 
@@ -155,7 +156,7 @@ private:
         } else {
             made.kind = Kind::value;
             if (other.expression.kind == Expression::Kind::text)
-                text_address(expression, made);
+                text_address(expression, other.expression, made);
             else
                 number(expression, made);
             if (late && !side.of_return && !side.of_task)
@@ -200,13 +201,13 @@ private:
         return type.pointers == 0 && is_character(*at->types, type.id);
     }
 
-    void text_address(const Expression& expression, Operand& made) const {
+    void text_address(const Expression& expression, const Expression& text, Operand& made) const {
         const Value value = scope_.value(expression);
         const bool is_place = value.place == Value::Place::memory;
         if (is_place && !value.type) { // $comm
             made.chain = value.chain;
             made.room = value.elements;
-            return;
+            return verify_fits(text, made, made.room - 1); // it ends with a NUL always
         }
         const auto at = value.type ? scope_.memory(expression, value) : std::nullopt;
         CType type = at && at->type ? *at->type : CType{};
@@ -221,6 +222,16 @@ private:
             made.room = plain(*at->types, at->type->id).count;
         else if (is_place)
             made.room = at->elements;
+        if (made.room != 0)
+            verify_fits(text, made, made.room);
+    }
+
+    void verify_fits(const Expression& text, const Operand& made, std::uint64_t longest) const {
+        if (text.name.size() > longest)
+            fail(text.position,
+                 fmt::format("{} is never that: it has room for {} bytes", made.name, longest),
+                 fmt::format("what is longer is cut there: \"{}\"",
+                             escaped(text.name.substr(0, longest), '"')));
     }
 
     // At the return: out of the entry's fields.

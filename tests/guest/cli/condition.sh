@@ -138,6 +138,8 @@ bad_conditions() {
 	bad 16 'inside a function' "$arg1" "vfs_read+$inside if \$arg1 == 1"
 	bad 32 ".${on_stack#?} isn.t kept" 'at the entry' "vfs_read if \$retval < 0 || 5 == $on_stack"
 	bad 24 "'/' is expected" 'if CONDITION' 'vfs_read /$arg1 == 1 && '
+	bad 13 "'&' is not expected" 'single quotes' 'vfs_read if  & 3 == 1'
+	bad 20 'comm is never that: it has room for 15 bytes' '"systemd-journal"' 'vfs_read if comm == "systemd-journald"'
 }
 t "a malformed condition: a caret shows where, and a way out" bad_conditions
 
