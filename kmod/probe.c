@@ -24,7 +24,7 @@ static const char *tl_patched_text(const struct kprobe *kp)
 {
 	switch (kp->offset ? tl_patched_kind((u64)kp->addr) : TL_PATCHED_NOTHING) {
 	case TL_PATCHED_BRANCH:
-		return "a jump label is there, a branch that the kernel switches by patching it; probe an instruction before or behind it";
+		return "a jump label or a static call is there, code that the kernel switches by patching it; probe an instruction before or behind it";
 	case TL_PATCHED_CALL:
 		return "a static call is there, whose target the kernel sets by patching it; probe what it calls, or an instruction before it";
 	default:

@@ -99,8 +99,8 @@ jump_labels() {
 	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "tlp_switched is $size bytes?"
 	for offset in $(seq $((inside)) $((size - 1))); do
 		trapline trace "kprobe:tlp_switched+$offset" -- true >out 2>err && continue
-		expect_in err 'a jump label is there|no instruction starts there|outside|code that it patches itself'
-		grep -q 'a jump label is there, a branch that the kernel switches' err || continue
+		expect_in err 'a jump label or a static call is there|no instruction starts there|outside|code that it patches itself'
+		grep -q 'a jump label or a static call is there, code that the kernel switches' err || continue
 		# It may look like what ftrace patches, which is nowhere but at the function's start.
 		trace "kprobe:tlp_switched+$((offset + 1))" -- true
 		expect_in err 'no instruction starts there|code that it patches itself'
