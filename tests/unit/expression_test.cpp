@@ -251,6 +251,42 @@ TEST_F(Lists, Casts) {
     EXPECT_EQ(v.entry[6].number, 0xfffffffeU);
 }
 
+TEST_F(Lists, CastsWithQualifiersToUnionsAndToAddresses) {
+    const int either = btf__add_union(made.get(), "either", 8);
+    btf__add_field(made.get(), "whole", made.unsigned_long, 0, 0);
+    btf__add_field(made.get(), "half", made.int_, 0, 0);
+    made.pointer(either);
+    const CompiledProbe probe =
+        list("(((union either *)buf)->half, ((union either *)buf)->whole, "
+             "((const struct inner *)buf)->a, ((volatile struct inner const *)buf)->b, "
+             "((struct inner volatile *)o->nothing)->a, (const unsigned char)n, (void *)n, "
+             "(char **)buf, *(char **)buf, ((const char **)buf)[1], (char *)o->nothing)");
+    EXPECT_EQ(described(probe.layout.entry_fields),
+              "((union either *)buf)->half:signed:4 ((union either *)buf)->whole:hex:8 "
+              "((const struct inner *)buf)->a:unsigned:4 "
+              "((volatile struct inner const *)buf)->b:signed:4 "
+              "((struct inner volatile *)o->nothing)->a:unsigned:4 "
+              "(const unsigned char)n:unsigned:1 (void *)n:pointer:8 (char **)buf:pointer:8 "
+              "*(char **)buf:string ((const char **)buf)[1]:string (char *)o->nothing:string "
+              "faults:faults");
+    mock.kernel.store_u64(at + 0x300, at + 0x200);
+    mock.kernel.store_u64(at + 0x308, 0);
+    const FieldValues v = run(probe, {at, 0x5ffffffff, at + 0x300}, 0);
+    EXPECT_EQ(v.entry[0].number, at + 0x200 - 0xffff888000000000);
+    EXPECT_EQ(v.entry[1].number, at + 0x200);
+    EXPECT_EQ(v.entry[2].number, (at + 0x200) & 0xffffffff);
+    EXPECT_EQ(v.entry[3].number, -__u64{0x7780});
+    EXPECT_EQ(v.entry[4].state, FieldValue::State::number_fault);
+    EXPECT_EQ(v.entry[5].number, 0xffU);
+    EXPECT_EQ(v.entry[6].number, ~__u64{0}) << "an int, whose sign goes on";
+    EXPECT_EQ(v.entry[7].number, at + 0x300);
+    EXPECT_EQ(v.entry[8].text, "a name");
+    EXPECT_EQ(v.entry[9].state, FieldValue::State::null);
+    EXPECT_EQ(v.entry[10].state, FieldValue::State::null);
+    EXPECT_EQ(refusal("((void)n)").substr(0, 23), "there is no type void @");
+    EXPECT_EQ(refusal("(*(void *)n)").substr(0, 10), "(void *)n ");
+}
+
 TEST_F(Lists, WhatCannotBeReadIsAFault) {
     const CompiledProbe probe = list("(o->in.a, n, o->to->a, o->in.text, o->mac)");
     const FieldValues v = run(probe, {0xffff888012340000, 3});
@@ -425,6 +461,75 @@ TEST_F(Lists, AnInstructionsListHasRegisters) {
               "%rax:signed:8 ((struct outer *)%rbx)->in.b:signed:4 $pid:unsigned:4 faults:faults");
     EXPECT_TRUE(probe.layout.named);
     EXPECT_FALSE(probe.layout.at_entry);
+}
+
+// What the function takes has no place there that is known, and $arg1 neither.
+TEST_F(Lists, NoParametersAreOfferedWhereThereAreNone) {
+    const auto of_unknown = [&](const std::string& text) {
+        try {
+            compile_probe(parse_probe(text), 1, 1'000'000'000);
+        } catch (const UsageError& error) {
+            return std::string(error.what()).substr(0, 40) + error.hint();
+        }
+        return std::string("accepted");
+    };
+    const std::string inside = "inside a function parameters may be anywhere: name a register, "
+                               "such as %rdi; or probe the entry, without +OFFSET";
+    const std::string behind =
+        "a return probe sees no parameters: trace the call, without kretprobe: and --return";
+    EXPECT_EQ(of_unknown("f+4(count)"), "bad probe: there is no count to be had\n " + inside);
+    EXPECT_EQ(of_unknown("f+4 if count > 3"), "bad probe: there is no count to be had\n " + inside);
+    EXPECT_EQ(of_unknown("kretprobe:f if count > 3"),
+              "bad probe: there is no count to be had\n " + behind);
+    EXPECT_EQ(of_unknown("kprobe:f(count)"),
+              "bad probe: there is no count to be had\n "
+              "of this function no parameters are known: $arg1 is the first");
+    EXPECT_EQ(refusal("(p)", "f+4"), "there is no p to be had @ 1 | " + inside);
+    EXPECT_EQ(refusal("() = p", "kretprobe:f"), "there is no p to be had @ 5 | " + behind);
+}
+
+TEST_F(Lists, WhatTypesDoNotTellOrRegistersDoNotHold) {
+    btf* b = made.get();
+    const int any_number = btf__add_array(b, made.int_, made.int_, 0);
+    const int open = made.structure("open", {{"number", made.long_}, {"more", any_number}}, 8);
+    const int holder = made.structure("holder", {{"one", inner}, {"other", inner}}, 48);
+    const int bits = btf__add_struct(b, "passed", 8);
+    btf__add_field(b, "low", made.unsigned_, 0, 5);
+    btf__add_field(b, "high", made.unsigned_, 32, 0);
+    const int packed = btf__add_struct(b, "packed", 9);
+    btf__add_field(b, "wide", made.unsigned_long, 4, 62);
+    btf__add_int(b, "__int128", 16, BTF_INT_SIGNED);
+    const auto refused = [&](const std::string& list) {
+        try {
+            compile("f(" + list + ")", 0,
+                    {{"open", made.pointer(open)},
+                     {"holder", made.pointer(holder)},
+                     {"bits", bits},
+                     {"packed", made.pointer(packed)},
+                     {"real", made.double_},
+                     {"n", made.int_}});
+        } catch (const UsageError& error) {
+            const std::string what = error.what();
+            return what.substr(11, what.find('\n') - 11) + " @ " +
+                   std::to_string(what.size() - what.rfind('\n') - 1 - 5 - 2) + " | " +
+                   error.hint();
+        }
+        return std::string("accepted");
+    };
+    EXPECT_EQ(refused("open->more"), "how many elements open->more has isn't known @ 0 | "
+                                     "name one, open->more[0], or some, open->more[0:4]");
+    EXPECT_EQ(refused("open->more[0:4], open->more[4]"), "accepted");
+    EXPECT_EQ(refused("*holder"), "*holder has no members that are numbers or text @ 0 | "
+                                  "name what is inside of them");
+    EXPECT_EQ(refused("*holder:depth[2]"), "accepted");
+    EXPECT_EQ(refused("bits.low"), "bits is passed in registers @ 5 | "
+                                   "bits of a structure in registers can't be recorded");
+    EXPECT_EQ(refused("bits.high"), "accepted");
+    EXPECT_EQ(refused("packed->wide"), "this bitfield spans nine bytes @ 8 | it can't be recorded");
+    EXPECT_EQ(refused("real"),
+              "real is in no register that is saved @ 0 | floating point numbers and empty "
+              "structures can't be recorded");
+    EXPECT_EQ(refused("(__int128)n"), "a number has 1, 2, 4 or 8 bytes @ 1 | cast to one that has");
 }
 
 // What many fields have in common is loaded once.
@@ -686,8 +791,16 @@ TEST_F(Lists, ResultsOfLessThanARegister) {
     EXPECT_EQ(loads(compile("f if $retval == 1", made.short_, {})).at(0), 2U);
     EXPECT_EQ(loads(compile("f if $retval == 1", made.int_, {})).at(0), 4U);
     EXPECT_EQ(loads(compile("f if $retval == 1", made.long_, {})).at(0), 0U);
-    EXPECT_THROW(compile("f if $retval == 1", 0, {}), UsageError);
-    EXPECT_THROW(compile("f() = $retval", 0, {}), UsageError);
+    for (const char* text : {"f if $retval == 1", "f() = $retval"}) {
+        try {
+            compile(text, 0, {});
+            FAIL() << text;
+        } catch (const UsageError& error) {
+            EXPECT_EQ(std::string(error.what()).substr(0, 51),
+                      "bad probe: the function is void: it returns nothing");
+            EXPECT_EQ(error.hint(), "leave that out; arguments and $duration can be asked for");
+        }
+    }
     EXPECT_NO_THROW(compile("f if $duration > 1ms", 0, {}));
 }
 

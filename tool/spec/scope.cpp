@@ -141,24 +141,30 @@ void Scope::fail_unknown(const Expression& name) const {
                  name.name); // $arg33 has its own words
     const Type* type = function();
     const std::string meant = similar_builtin(name.name);
-    if (type == nullptr) {
-        std::string hint = "of this function no parameters are known";
-        if (!known_.why_none.empty())
-            hint += fmt::format(" ({})", known_.why_none);
-        hint += ": $arg1 is the first";
+    const auto or_meant = [&](const std::string& hint) {
+        return meant.empty() ? hint : fmt::format("did you mean {}?\n{}", meant, hint);
+    };
+    if (type == nullptr || view_ == View::instruction || view_ == View::ret)
         fail(name.position, fmt::format("there is no {} to be had", name.name),
-             meant.empty() ? hint : fmt::format("did you mean {}?\n{}", meant, hint));
-    }
+             or_meant(no_parameters_hint()));
     std::vector<std::string> names;
     for (const Parameter& parameter : type->parameters)
         if (!parameter.name.empty())
             names.push_back(parameter.name);
-    std::string hint = names.empty()
-                           ? "the function takes none that have a name"
-                           : fmt::format("the parameters are {}", nearest(names, name.name));
-    if (!meant.empty())
-        hint = fmt::format("did you mean {}?\n{}", meant, hint);
-    fail(name.position, fmt::format("there is no parameter {}", name.name), hint);
+    fail(name.position, fmt::format("there is no parameter {}", name.name),
+         or_meant(names.empty() ? "the function takes none that have a name"
+                                : fmt::format("the parameters are {}", nearest(names, name.name))));
+}
+
+// Where none is known by its name: what there is instead.
+std::string Scope::no_parameters_hint() const {
+    if (view_ == View::instruction)
+        return "inside a function parameters may be anywhere: name a register, such as "
+               "%" TRAPLINE_A_REGISTER "; or probe the entry, without +OFFSET";
+    if (view_ == View::ret)
+        return "a return probe sees no parameters: trace the call, without kretprobe: and --return";
+    return fmt::format("of this function no parameters are known{}: $arg1 is the first",
+                       known_.why_none.empty() ? "" : fmt::format(" ({})", known_.why_none));
 }
 
 void Scope::check_view(const Expression& root, std::string_view call) const {

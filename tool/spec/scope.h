@@ -67,6 +67,7 @@ private:
     const Type* function() const;
     std::optional<std::size_t> parameter(std::string_view name) const;
     void check_view(const Expression& root, std::string_view call) const;
+    std::string no_parameters_hint() const;
 
     Value root_value(const Expression& root) const;
     Value parameter_value(std::size_t index, const Expression& root) const;
