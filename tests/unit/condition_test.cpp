@@ -147,6 +147,40 @@ TEST(Condition, Numbers) {
     EXPECT_TRUE(of_arg3("$arg3 == -ERESTARTSYS", -std::uint64_t{512}));
 }
 
+TEST(Condition, CalculatedNumbers) {
+    EXPECT_TRUE(of_arg3("$arg3 == (6 * 7)", 42));
+    EXPECT_TRUE(of_arg3("$arg3 == 6*7", 42));
+    EXPECT_TRUE(of_arg3("$arg3 == 2 + 3 * 4 - 1", 13)) << "in C's order";
+    EXPECT_TRUE(of_arg3("$arg3 == (2 + 3) * 4", 20));
+    EXPECT_TRUE(of_arg3("$arg3 == 4 * 4KiB", 16384));
+    EXPECT_TRUE(of_arg3("$arg3 == 47 % 5", 2));
+    EXPECT_TRUE(of_arg3("$arg3 == -47 % 5", -std::uint64_t{2})) << "as C has it";
+    EXPECT_TRUE(of_arg3("$arg3 == 47 / 5 * 5 + 47 % 5", 47));
+    EXPECT_TRUE(of_arg3("$arg3 == 47 div 5", 9));
+    EXPECT_TRUE(of_arg3("$arg3 == (0x50 | 0x0f)", 0x5f));
+    EXPECT_TRUE(of_arg3("$arg3 == (0x5f ^ 0xff)", 0xa0));
+    EXPECT_TRUE(of_arg3("$arg3 == (0x5f & 0xf0)", 0x50));
+    EXPECT_TRUE(of_arg3("$arg3 == (1 | 6 ^ 2 & 3)", 5)) << "& binds tighter than ^, ^ than |";
+    EXPECT_TRUE(of_arg3("$arg3 == (1 | 2 << 1 + 1)", 9)) << "+ binds tighter than <<";
+    EXPECT_TRUE(of_arg3("$arg3 == ~0", UINT64_MAX));
+    EXPECT_TRUE(of_arg3("$arg3 == ~0xf", 0xfffffffffffffff0));
+    EXPECT_TRUE(of_arg3("$arg3 == ~(4KiB - 1)", 0xfffffffffffff000));
+    EXPECT_TRUE(of_arg3("($arg3 & ~0xf) == 0x20", 0x2f));
+    EXPECT_TRUE(of_arg3("$arg3 == 1 << 40 >> 8", std::uint64_t{1} << 32));
+    EXPECT_FALSE(of_arg3("$arg3 == 6 * 7", 43));
+    EXPECT_EQ(refusal("f if $arg3 == ~$arg1"),
+              "a number or an error's name is expected behind '~' @ 15");
+    EXPECT_EQ(refusal("f if $arg3 == 0xffffffffffffffff * 0xffffffffffffffff"),
+              "the number is too large @ 14");
+}
+
+TEST(Condition, EscapesInTexts) {
+    const std::string known = "is not known: \\\", \\\\, \\n and \\t are";
+    EXPECT_EQ(refusal("f if comm == \"a\\x\""), "'\\x' " + known + " @ 15");
+    EXPECT_EQ(refusal("f if comm == \"\\0\""), "'\\0' " + known + " @ 14");
+    EXPECT_EQ(refusal("f if comm == \"a\\\"\\\\\\n\\t\""), "accepted");
+}
+
 TEST(Condition, NamesWithTheirMarkAndWithout) {
     EXPECT_TRUE(of_retval("$retval == 5", 5));
     EXPECT_TRUE(of_retval("$ret == 5", 5));

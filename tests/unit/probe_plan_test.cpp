@@ -131,6 +131,43 @@ TEST_F(ProbePlanning, DamagedTypesAreNoReasonNotToTrace) {
                                      "there: no types, arguments are raw, of damaged"});
 }
 
+TEST_F(ProbePlanning, WhatIsLeftOutIsSaid) {
+    const int big =
+        made.structure("big", {{"a", made.long_}, {"b", made.long_}, {"c", made.long_}}, 24);
+    made.function("assembler", made.double_, {{"n", made.int_}, {"all", big}, {"r", made.double_}});
+    source.types[""] = made.types();
+    const ProbePlan made_plan = plan({"assembler"});
+    EXPECT_EQ(made_plan.layouts[0].entry_fields.size(), 1U);
+    const auto said = [](const std::string& what) {
+        return what + " of assembler isn't shown: it is a structure in memory, or in no register "
+                      "that is saved";
+    };
+    EXPECT_EQ(made_plan.notes, (Notes{said("all"), said("r"), said("the result")}));
+}
+
+TEST_F(ProbePlanning, TooManyProbes) {
+    constexpr std::size_t most = TRAPLINE_PROBES_MAX / 4; // t* are four
+    std::vector<ProbeSpec> specs(most, parse_probe("t*"));
+    std::istringstream kallsyms(symbols);
+    std::istringstream blacklist;
+    const Kallsyms known(kallsyms);
+    const Blacklist none(blacklist);
+    const auto planned = [&] {
+        return plan_probes(specs, {}, false, names, 1'000'000'000, known, none, source)
+            .requests.size();
+    };
+    EXPECT_EQ(planned(), 4 * most);
+    specs.push_back(parse_probe("t*"));
+    try {
+        planned();
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()), "too many probes: a session has at most 65533");
+        EXPECT_EQ(error.hint(), "ask for fewer functions");
+        EXPECT_EQ(error.exit_code(), Error::usage);
+    }
+}
+
 TEST_F(ProbePlanning, AnInstructionNeedsNoTypes) {
     const ProbePlan made_plan = plan({"kernel:typed+4"});
     EXPECT_EQ(first_field(made_plan), "di");
@@ -211,7 +248,15 @@ TEST_F(ProbePlanning, AnAddressIsAFunctionOrAnInstructionOfOne) {
     EXPECT_EQ(made_plan.requests[1].kind, TRAPLINE_ENTRY);
     EXPECT_EQ(made_plan.requests[1].offset, 4U);
     EXPECT_THROW(plan({"0x1000"}), Error);
-    EXPECT_THROW(plan({"kretprobe:0xffffffff81000404"}), Error);
+    try {
+        plan({"kretprobe:0xffffffff81000404"});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "probe 'kretprobe:0xffffffff81000404': a return is a whole function's, and that "
+                  "is 0x4 bytes into twice");
+        EXPECT_EQ(error.hint(), "trace kretprobe:twice");
+    }
 }
 
 std::string refused(const ProbePlan& plan, std::initializer_list<int> errors, Notes* notes) {

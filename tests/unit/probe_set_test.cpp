@@ -145,8 +145,19 @@ TEST_F(ProbeSets, HoldNoMoreThanIsNeeded) {
 
 TEST_F(ProbeSets, RefusedWhereTheyAreCompiled) {
     MadeFiles files(made);
-    EXPECT_THROW(compile_set({"open*"}, files), UsageError);
-    EXPECT_THROW(compile_set({"0xffffffff81000000"}, files), UsageError);
+    const std::pair<const char*, const char*> unknown_here[] = {
+        {"open*", "probe 'open*': a pattern can't be compiled"},
+        {"0xffffffff81000000", "probe '0xffffffff81000000': an address can't be compiled"}};
+    for (const auto& [probe, why] : unknown_here) {
+        try {
+            compile_set({probe}, files);
+            FAIL() << probe;
+        } catch (const UsageError& error) {
+            EXPECT_EQ(std::string(error.what()), why);
+            EXPECT_EQ(error.hint(),
+                      "only the kernel that runs knows which functions that is: name them");
+        }
+    }
     EXPECT_THROW(compile_set({"opened(nothing)"}, files), UsageError);
     EXPECT_THROW(compile_set({"opened("}, files), UsageError);
     EXPECT_THROW(compile_set({"fs/open.c:12"}, files), Error);

@@ -188,6 +188,22 @@ TEST(ProbeSpec, CaretsOnNumbers) {
     EXPECT_EQ(refusal("f#99999"), "there are not so many functions of one name @ 2");
 }
 
+TEST(ProbeSpec, CaretsOnLinesAndFiles) {
+    EXPECT_EQ(refusal("fs/open.c:0"), "no file has such a line @ 10");
+    EXPECT_EQ(refusal("fs/open.c:2147483648"), "no file has such a line @ 10");
+    EXPECT_EQ(refusal("vfs_read:2147483648"), "no file has such a line @ 9");
+    EXPECT_EQ(refusal("vfs_read:2147483647"), "accepted");
+    EXPECT_EQ(refusal("kretprobe:fs/open.c:12"),
+              "kretprobe: means a whole function's return, so there can't be a line @ 19");
+    EXPECT_EQ(refusal("kretprobe:vfs_read:12"),
+              "kretprobe: means a whole function's return, so there can't be a line @ 18");
+    EXPECT_EQ(refusal("vfs_read:12", TRAPLINE_RETURN),
+              "--return means a whole function's return, so there can't be a line @ 8");
+    EXPECT_EQ(refusal("vfs_read@"), "the file that has the function is expected behind '@' @ 9");
+    EXPECT_EQ(refusal("vfs_read@(count)"),
+              "the file that has the function is expected behind '@' @ 9");
+}
+
 TEST(ProbeSpec, CaretsOnBrackets) {
     EXPECT_EQ(refusal("f+1/2 []"), "a module's name is expected in brackets @ 7");
     EXPECT_EQ(refusal("f+1/2 [ext4"), "']' is expected here @ 11");

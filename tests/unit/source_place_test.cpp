@@ -26,6 +26,7 @@ public:
     std::vector<SourcePlace> all{{"once", in_file + 0x100, 0, "fs/a.c", 10},
                                  {"twice", in_file + 0x200, 0, "fs/a.c", 30},
                                  {"twice", in_file + 0x300, 0, "net/b.c", 40},
+                                 {"after", in_file + 0x400, 0, "", 0},
                                  {"gone", in_file + 0x900, 0, "fs/a.c", 90}};
     // Of which line the code is, and where.
     std::vector<SourcePlace> code{{"once", in_file + 0x100, 0, "fs/a.c", 10},
@@ -63,9 +64,14 @@ public:
         return name == "cloned" ? std::vector<std::string>{"cloned.isra.0"}
                                 : std::vector<std::string>();
     }
-    Near near(std::string_view, unsigned) const override { return {10, 12}; }
+    Near near(std::string_view file, unsigned) const override {
+        return is_file("fs/a.c", file) ? Near{10, 12} : Near{};
+    }
     Near near(const SourcePlace&, unsigned) const override { return {10, 12}; }
-    bool has_file(std::string_view file) const override { return is_file("fs/a.c", file); }
+    // The last has declarations alone.
+    bool has_file(std::string_view file) const override {
+        return is_file("fs/a.c", file) || is_file("include/d.h", file);
+    }
     std::vector<SourceAnchor> anchors(std::uint64_t) const override {
         return {{"unknown", in_file}, {"_stext", in_file}};
     }
@@ -125,6 +131,8 @@ TEST(SourceNames, Precedence) {
     EXPECT_EQ(parsed("ext4:f@fs/ext4/a-b.c"), "ext4|f|fs/ext4/a-b.c|");
     EXPECT_EQ(parsed("f.isra.0:12"), "||f.isra.0|12") << "a '.' makes it a file";
     EXPECT_EQ(parsed("f.isra.0"), "|f.isra.0||");
+    EXPECT_EQ(parsed("m:f.isra.0:12"), "m|f.isra.0||12") << "no file has a module";
+    EXPECT_EQ(parsed("kprobe:m:open.c:12"), "m|open.c||12");
     EXPECT_EQ(parsed("kprobe:fs/open.c:12"), "||fs/open.c|12");
     EXPECT_EQ(parsed("vfs_read@fs/a.c(count) if count > 3"), "|vfs_read|fs/a.c|");
     EXPECT_EQ(parsed("fs/a.c:7 if pid == 1"), "||fs/a.c|7");
@@ -138,7 +146,7 @@ TEST(SourceNames, Precedence) {
 
 TEST(SourceNames, Refused) {
     for (const char* text : {"fs/a.c:0", "kretprobe:fs/a.c:7", "kretprobe:f:7", "f@", "f:7+4",
-                             "f:99999999999", "f:7x", "f@a.c:7", ":7"})
+                             "f:99999999999", "f:7x", "f@a.c:7", ":7", "m:fs/a.c:7"})
         EXPECT_THROW(parse_probe(text), UsageError) << text;
     EXPECT_THROW(parse_probe("f:7", TRAPLINE_RETURN), UsageError);
 }
@@ -174,6 +182,16 @@ TEST_F(SourcePlaces, FunctionOfAFile) {
     EXPECT_EQ(refusal("twice@.c"), "probe 'twice@.c': .c defines no function twice");
 }
 
+// The kernel that runs has two of them, neither where the file has this one.
+TEST_F(SourcePlaces, SeveralOfWhichNoneIsTheFiles) {
+    const char* moved = "ffffffff82000000 T _stext\n"
+                        "ffffffff82000220 t twice\n"
+                        "ffffffff82000320 t twice\n";
+    EXPECT_EQ(refusal("twice@net/b.c", moved),
+              "probe 'twice@net/b.c': which of 2 functions named twice it is can't be told");
+    EXPECT_EQ(hint, "choose one: twice#1 for the first by address, and so on");
+}
+
 TEST_F(SourcePlaces, WhatIsNotThere) {
     EXPECT_EQ(refusal("fs/a.c:11"), "probe 'fs/a.c:11': line 11 of fs/a.c has no code");
     EXPECT_EQ(hint, "the nearest that have: 10 and 12");
@@ -186,6 +204,14 @@ TEST_F(SourcePlaces, WhatIsNotThere) {
     EXPECT_EQ(refusal("gone@fs/a.c"),
               "probe 'gone@fs/a.c': gone at fs/a.c:90 is not in the running kernel");
     EXPECT_EQ(refusal("nowhere:3"), "probe 'nowhere:3': there is no function nowhere of its own");
+    EXPECT_EQ(refusal("fs/b.c:7"),
+              "probe 'fs/b.c:7': no file fs/b.c was compiled into what --vmlinux names");
+    EXPECT_EQ(hint, "its path is as in the kernel's source, or the end of it: fs/open.c, open.c");
+    EXPECT_EQ(refusal("d.h:7"), "probe 'd.h:7': line 7 of d.h has no code");
+    EXPECT_EQ(hint, "it was inlined elsewhere or optimised away");
+    EXPECT_EQ(resolved("after:0").address, 0xffffffff82000400U);
+    EXPECT_EQ(refusal("after:3"), "probe 'after:3': where after was written isn't known");
+    EXPECT_EQ(hint, "probe an instruction of it: FUNC+OFFSET");
 }
 
 TEST_F(SourcePlaces, WhatWasInlinedEverywhere) {

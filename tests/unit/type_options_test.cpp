@@ -3,6 +3,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
+#include "command/compile_probes.h"
 #include "command/list.h"
 #include "command/record_options.h"
 #include "command/trace_options.h"
@@ -65,6 +66,44 @@ TEST(TypeOptions, CompiledProbes) {
     EXPECT_EQ(refusal({"--force", "one"}), "--force is for compiled probes: @SET");
     EXPECT_EQ(refusal({"@" + (made / "none")}),
               "cannot open " + (made / "none") + ": No such file or directory");
+}
+
+// "why | hint"
+std::string compile_refusal(const std::vector<std::string>& arguments) {
+    try {
+        compile_command(arguments);
+    } catch (const UsageError& error) {
+        return std::string(error.what()) + " | " + error.hint();
+    }
+    return "none";
+}
+
+TEST(TypeOptions, OfCompile) {
+    EXPECT_EQ(compile_refusal({"-o", "set.tlp", "f"}),
+              "compile needs the types of the kernel that is to be traced | name a file that has "
+              "them: --vmlinux FILE, or --btf FILE");
+    EXPECT_EQ(compile_refusal({"--btf", "a", "f"}),
+              "compile needs a file to write to: -o SET | see: trapline compile --help");
+    EXPECT_EQ(compile_refusal({"--btf", "a", "-o", "", "f"}),
+              "compile needs a file to write to: -o SET | see: trapline compile --help");
+    EXPECT_EQ(compile_refusal({"--btf", "a", "-o", "set.tlp"}).substr(0, 36),
+              "which function? no PROBE is given | ");
+    std::vector<std::string> many(65534, "f");
+    many.insert(many.begin(), {"--btf", "a", "-o", "set.tlp"});
+    EXPECT_EQ(compile_refusal(many), "too many probes: a session has at most 65533 | ");
+}
+
+TEST(TypeOptions, TooManyProbes) {
+    std::vector<std::string> twice(32766, "f"); // their entries, and their calls
+    twice.emplace_back("--begin");
+    std::vector<std::string> with_triggers = twice;
+    with_triggers.insert(with_triggers.end(), {"--until", "g", "--until", "h"});
+    twice.emplace_back("g");
+    EXPECT_EQ(refusal(twice), "too many probes: a session has at most 65533");
+    EXPECT_EQ(error_of([&] { parse_record_options(with_triggers); }),
+              "too many probes: a session has at most 65533");
+    with_triggers.resize(with_triggers.size() - 2);
+    EXPECT_EQ(parse_record_options(with_triggers).triggers.size(), 1U);
 }
 
 } // namespace
