@@ -10,6 +10,8 @@
 
 #include "made_btf.h"
 #include "recording_fixture.h"
+#include "spec/compile.h"
+#include "types/declaration.h"
 #include "util/error.h"
 
 namespace {
@@ -166,6 +168,36 @@ TEST(Btf, TypesThatMakeNoSense) {
               "the types are damaged: one is larger than memory");
     EXPECT_EQ(error_of([&] { types->at(at(not_a_type)); }).substr(0, 16), "made is damaged:");
     EXPECT_EQ(error_of([&] { types->function("f"); }).substr(0, 16), "made is damaged:");
+}
+
+// What isn't needed is not decoded, so it may be anything.
+TEST(Btf, ADamagedTypeThatNobodyNeedsHarmsNobody) {
+    const SmallKernel made;
+    const int outside = btf__add_struct(made.get(), "outside", 4);
+    btf__add_field(made.get(), "a", made.int_, 32, 8);
+    const int led_to =
+        made.structure("led_to", {{"other", made.pointer(outside)}, {"number", made.long_}}, 16);
+    made.function("typed", made.int_, {{"all", made.pointer(led_to)}, {"fd", made.int_}});
+    made.function("harmed", made.int_, {{"all", outside}});
+    const auto types = made.types();
+    const std::string damaged =
+        "made is damaged: type " + std::to_string(outside) + " has a member outside of itself";
+    const auto compiled = [&](const std::string& text) {
+        const ProbeSpec spec = parse_probe(text);
+        TypedFields fields;
+        return compile_probe(spec, 1, 1'000'000'000,
+                             KnownTypes{types.get(), types->function(spec.function), {}}, fields);
+    };
+
+    const EventLayout layout = compiled("typed").layout;
+    ASSERT_EQ(layout.entry_fields.size(), 2U);
+    EXPECT_EQ(layout.entry_fields[0].name, "all");
+    EXPECT_EQ(layout.entry_fields[1].name, "fd");
+    EXPECT_EQ(compiled("typed(all->number, fd)").layout.entry_fields.size(), 3U) << "and faults";
+    EXPECT_EQ(declaration(*types, *types->function("typed"), "typed"),
+              "int typed(struct led_to *all, int fd)");
+    EXPECT_EQ(error_of([&] { compiled("typed(all->other->a)"); }), damaged);
+    EXPECT_EQ(error_of([&] { compiled("harmed"); }), damaged);
 }
 
 // Any byte may be anything: an error or another type, and nothing worse.
