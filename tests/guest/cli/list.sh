@@ -56,6 +56,28 @@ of_a_module() {
 }
 t "list MODULE:GLOB: a module's, and of them those that can be probed" of_a_module
 
+# The same lines, but for the names: the module under test is built without BTF.
+prototypes() {
+	list_functions --args 'vfs_rea*'
+	expect_status 0
+	cp out prototypes
+	if [ -n "$typed" ]; then
+		expect_no_warning
+		expect_in prototypes "^ssize_t vfs_read\\(struct file \\*file, char \\*buf, size_t count, loff_t \\*pos\\)$tab${tab}0x"
+		expect_every prototypes "^([a-z].* \\*?vfs_rea[^ ]*\\(.*\\)|vfs_rea[^ ]*\\(\\?\\))$tab${tab}0x[0-9a-f]+\$"
+	else
+		expect_in err "^trapline: the kernel's types aren't known: this kernel has no BTF"
+		expect_every prototypes "^vfs_rea[^ ]*\\(\\?\\)$tab${tab}0x[0-9a-f]+\$"
+	fi
+	list_functions 'vfs_rea*'
+	[ "$(lines out .)" -gt 1 ] || fail "there is but one"
+	expect_is functions "$(sed -E 's/^([^(]*[ *])?([^ (]*)\(.*\)'"$tab"'/\2'"$tab"'/' prototypes)" "$(cat out)"
+	list_functions --args trapline:tl_device_poll
+	expect_status 0
+	expect_in out "^tl_device_poll\\(\\?\\)${tab}trapline${tab}0x"
+}
+t "list --args GLOB: prototypes, and NAME(?) where types aren't known" prototypes
+
 # What is listed is taken, what is refused isn't.
 true_to_the_kernel() {
 	list_functions 'ksys_*'
