@@ -48,7 +48,7 @@ tp "a clone is traced by its base name, raw, and that is said" clones
 patterns() {
 	trace 'tlp_*' -- sh -c "$(call_places)"
 	expect_status 0
-	for name in 'tlp_twin#1' 'tlp_twin#2' tlp_call_twin tlp_switched; do
+	for name in 'tlp_twin#1' 'tlp_twin#2' tlp_call_twin tlp_switched tlp_calls_set tlp_target; do
 		expect_is "calls of $name" "$(lines out ": $name\\(")" 1
 	done
 	expect_is "calls of the clone" "$(lines out ': tlp_cloned[.]')" 2
@@ -109,6 +109,27 @@ jump_labels() {
 	fail "no jump label is found"
 }
 tp "where a jump label is, it says so" jump_labels
+
+static_calls() {
+	grep -q ' __SCT__tlp_set' /proc/kallsyms || skip "this machine's kernels patch no static calls"
+	local offset start size
+	start=$(awk '$3 == "tlp_calls_set" { print $1; exit }' /proc/kallsyms)
+	size=$(sort /proc/kallsyms | grep -A1 " tlp_calls_set" | awk '{ print "0x" $1 }' | tail -n 1)
+	size=$((size - 0x$start))
+	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "tlp_calls_set is $size bytes?"
+	for offset in $(seq $((inside)) $((size - 1))); do
+		trapline trace "kprobe:tlp_calls_set+$offset" -- true >out 2>err && continue
+		expect_in err 'a static call is there|no instruction starts there|outside'
+		grep -q 'a static call is there, whose target the kernel sets by patching it' err || continue
+		# The instruction behind it is one like any other.
+		trace "kprobe:tlp_calls_set+$((offset + 5))" -- sh -c "$(call_places)"
+		expect_status 0
+		expect_is events "$(lines out .)" 1
+		return
+	done
+	fail "no static call is found"
+}
+tp "where a static call is, it says so" static_calls
 
 # ---- hidden addresses, and the kernel's System.map. Here that is what kallsyms has, moved back a bit as KASLR moves forth: on
 # x86-64 alone its digits are known to be enough.

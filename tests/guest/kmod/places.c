@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * places.c - of tlplaces: functions of one name, one that the compiler makes a clone of, and one
- * with a branch that the kernel switches. Writing a number to the parameter "call" calls each.
+ * places.c - of tlplaces: functions of one name, one that the compiler makes a clone of, one with a
+ * branch that the kernel switches, and one with a call whose target it sets. Writing a number to
+ * the parameter "call" calls each.
  */
 #include <linux/jump_label.h>
 #include <linux/module.h>
+#include <linux/static_call.h>
 #include "places.h"
 
 static DEFINE_STATIC_KEY_FALSE(tlp_key);
@@ -37,6 +39,22 @@ static noinline int tlp_switched(int number)
 	return number * 3;
 }
 
+static noinline int tlp_target(int number)
+{
+	barrier();
+	return number + 2;
+}
+
+DEFINE_STATIC_CALL(tlp_set, tlp_target);
+
+static noinline int tlp_calls_set(int number)
+{
+	barrier();
+	number = static_call(tlp_set)(number);
+	barrier();	/* no jump instead of the call */
+	return number * 3;
+}
+
 static int tlp_call(const char *text, const struct kernel_param *param)
 {
 	int number;
@@ -45,7 +63,7 @@ static int tlp_call(const char *text, const struct kernel_param *param)
 	if (error)
 		return error;
 	WRITE_ONCE(tlp_sum, tlp_twin(number) + tlp_call_twin(number) + tlp_cloned(number, 7) +
-		   tlp_cloned(number + 1, 7) + tlp_switched(number));
+		   tlp_cloned(number + 1, 7) + tlp_switched(number) + tlp_calls_set(number));
 	return 0;
 }
 
