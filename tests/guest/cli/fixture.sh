@@ -30,6 +30,20 @@ tf() {
 # What still waits there holds it.
 wake_all() { saying wake | sh; }
 in_fixture() { with_module tltypes "$fixture_test" wake_all; }
+
+# Else "the same for all sources" would be said of fewer than there are. Modules' BTF is known to
+# kernels from 5.11 on.
+sources_of_types() {
+	local expected=dwarf
+	[ "$machine" = x86_64 ] || skip "which there should be is known of x86-64 alone"
+	if [ -n "$typed" ]; then
+		expected='btf dwarf'
+		case $(uname -r) in 5.10.*) ;; *) expected="kernel $expected" ;; esac
+	fi
+	expect_is "sources of types" "$type_sources" "$expected"
+}
+t "fixture: the sources of types that there are" sources_of_types
+
 needs_sources() { [ -n "$type_sources" ] || skip "neither BTF of tltypes nor libdw is to be had"; }
 
 # What calls functions of tltypes.
@@ -163,20 +177,22 @@ tf "fixture: an array of arrays" dimensions
 texts() {
 	shown look 'kprobe:tlt_look(data->name, data->name[0:3], data->full, data->full[1:3], data->full:str[2], data->text:str[4], data->room, data->room:hex[4], data->empty)' \
 		'kprobe:tlt_look(data->name[1]:c, data->text[3]:c, *data->text:c, data->name:hex[3], data->name[2:4]:hex, data->empty:hex[1], data->full:hex)' \
-		'kprobe:tlt_look(data->mac, data->mac:mac, data->mac[2:4], data->ip4:ip4, data->bytes:hex, data->word:ip4, data->word:be32, *(u16 *)data->mac:be16)'
+		'kprobe:tlt_look(data->mac, data->mac:mac, data->mac[2:4], data->ip4:ip4, data->ip6:ip6, data->ip6, data->bytes:hex, data->word:ip4, data->word:be32, *(u16 *)data->mac:be16)'
 	expect_lines \
 		'tlt_look(data->name="fixture", data->name[0:3]="fix", data->full="full", data->full[1:3]="ul", data->full:str[2]="fu"..., data->text="a \"q"..., data->room="room", data->room:hex[4]=726f6f6d, data->empty="")' \
 		"tlt_look(data->name[1]='i', data->text[3]='q', *data->text='a', data->name=666978, data->name[2:4]=7874, data->empty=00, data->full=66756c6c)" \
-		'tlt_look(data->mac=02000a0b0cff, data->mac:mac=02:00:0a:0b:0c:ff, data->mac[2:4]=0a0b, data->ip4=192.0.2.1, data->bytes=0201feff, data->word:ip4=2.1.254.255, data->word:be32=33685247, *(u16 *)data->mac=512)'
+		'tlt_look(data->mac=02000a0b0cff, data->mac:mac=02:00:0a:0b:0c:ff, data->mac[2:4]=0a0b, data->ip4=192.0.2.1, data->ip6:ip6=2001:db8::42, data->ip6=20010db8000000000000000000000042, data->bytes=0201feff, data->word:ip4=2.1.254.255, data->word:be32=33685247, *(u16 *)data->mac=512)'
 }
 tf "fixture: texts, in arrays and behind pointers, and bytes" texts
 
 casts() {
 	shown look 'kprobe:tlt_look(((struct tlt_data *)$arg1)->word, (u8)data->word, (s16)data->halves[1], $arg3, number + 1, number << 4, number >> 1, number & 2, number:x, number:c)' \
-		'kprobe:tlt_look((enum tlt_flags)number, (enum tlt_color)data->box.weights[1], *(u32 *)data->bytes, ((struct tlt_point *)data->point)->x, (long)data->tiny, (struct tlt_point *)number, data->tiny:x, data->word:d, data->debt:x, (u64)data->debt)'
+		'kprobe:tlt_look((enum tlt_flags)number, (enum tlt_color)data->box.weights[1], *(u32 *)data->bytes, ((struct tlt_point *)data->point)->x, (long)data->tiny, (struct tlt_point *)number, data->tiny:x, data->word:d, data->debt:x, (u64)data->debt)' \
+		'kprobe:tlt_look(((union tlt_any *)data->point)->point.y, ((const struct tlt_point *)data->point)->x, ((volatile struct tlt_data *)data->next)->word, *(char **)&data->text, (void *)data->next, data->halves[1]:errno, data->tiny:errno, number:errno)'
 	expect_lines \
 		"tlt_look(((struct tlt_data *)\$arg1)->word=4294836482, (u8)data->word=2, (s16)data->halves[1]=-2, \$arg3=3, number + 1=4, number << 4=48, number >> 1=1, number & 2=2, number:x=0x3, number:c='\\003')" \
-		'tlt_look((enum tlt_flags)number=TLT_BOTH, (enum tlt_color)data->box.weights[1]=-8, *(u32 *)data->bytes=4294836482, ((struct tlt_point *)data->point)->x=20, (long)data->tiny=-5, (struct tlt_point *)number=0x3, data->tiny=0xfb, data->word=-130814, data->debt=0x831993af1d7c0000, (u64)data->debt=9446744073709551616)'
+		'tlt_look((enum tlt_flags)number=TLT_BOTH, (enum tlt_color)data->box.weights[1]=-8, *(u32 *)data->bytes=4294836482, ((struct tlt_point *)data->point)->x=20, (long)data->tiny=-5, (struct tlt_point *)number=0x3, data->tiny=0xfb, data->word=-130814, data->debt=0x831993af1d7c0000, (u64)data->debt=9446744073709551616)' \
+		'tlt_look(((union tlt_any *)data->point)->point.y=21, ((const struct tlt_point *)data->point)->x=20, ((volatile struct tlt_data *)data->next)->word=77, *(char **)&data->text="a \"quoted\" text\n", (void *)data->next=@, data->halves[1]=-2 ENOENT, data->tiny=-5 EIO, number=3)'
 }
 tf "fixture: casts, calculations, formats" casts
 

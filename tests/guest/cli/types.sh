@@ -92,6 +92,7 @@ module_file=/usr/lib/debug/trapline.ko
 reads_dwarf=yes
 if trapline list --args --vmlinux /dev/null nothing 2>&1 | grep -q 'made without libdw'; then reads_dwarf=''; fi
 
+needs_libdw() { [ "$reads_dwarf" ] || skip "this tool is made without libdw"; }
 needs_dwarf() {
 	[ -z "$reads_dwarf" ] || grep -q '[.]debug_info' "$module_file" || skip "this kernel's modules have no debug information"
 }
@@ -111,7 +112,7 @@ dwarf_types() {
 t "types of a module's DWARF" dwarf_types
 
 source_places() {
-	[ "$reads_dwarf" ] || return 0
+	needs_libdw
 	needs_dwarf
 	trace --vmlinux "$module_file" -o events tl_device_open@device.c trapline:tl_device_release:2 -- trapline mark here
 	expect_status 0
@@ -148,7 +149,12 @@ compiled_probes() {
 	trace @nothing.tlp -- true
 	expect_status 125
 	expect_in err '^trapline: cannot open nothing.tlp: '
-	[ "$reads_dwarf" ] || return 0
+}
+t "compiled probes" compiled_probes
+
+compiled_by_dwarf() {
+	needs_libdw
+	needs_dwarf
 	trapline compile --vmlinux "$module_file" -o set.tlp 'trapline:tl_device_open(file->f_mode)' \
 		trapline:tl_device_release:2 tl_device_open@device.c >out 2>err || fail "status $?: $(cat err)"
 	trace -o events @set.tlp -- trapline mark here
@@ -157,10 +163,9 @@ compiled_probes() {
 	expect_in events ': tl_device_open@device.c\(inode='"$hex"', file='"$hex"'\) = 0 '
 	expect_in events ': trapline:tl_device_release:2: '
 }
-t "compiled probes" compiled_probes
+t "compiled probes, by DWARF" compiled_by_dwarf
 
-# The same file but for its build id.
-another_build() {
+not_types() {
 	needs_types
 	trace --btf /sys/kernel/btf/vmlinux -o events get_fs_type -- busybox mount -t nosuchfs none /tmp
 	expect_every events ': get_fs_type\(name="nosuchfs"\) = 0x0 <'
@@ -168,7 +173,13 @@ another_build() {
 	trace --btf text get_fs_type -- true
 	expect_status 125
 	expect_in err '^trapline: text: no BTF, and no ELF file that has a section .BTF$'
-	[ "$reads_dwarf" ] || return 0
+}
+t "types of no file of types are refused" not_types
+
+# The same file but for its build id.
+another_build() {
+	needs_libdw
+	needs_dwarf
 	cp "$module_file" other.ko
 	# Behind the name of the note of that type, 3.
 	strings -n 3 -t d "$module_file" | awk 'NF == 2 && $2 == "GNU" { print $1 }' | while read -r name; do
@@ -181,4 +192,4 @@ another_build() {
 	trace --vmlinux other.ko --btf /sys/kernel/btf/vmlinux vfs_read -- true
 	expect_status 2
 }
-t "types of another build, or of no file of types, are refused" another_build
+t "types of another build are refused" another_build

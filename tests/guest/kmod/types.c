@@ -30,6 +30,7 @@ static struct tlt_data tlt_data = {
 	.full = { 'f', 'u', 'l', 'l' },
 	.mac = { 2, 0, 0xa, 0xb, 0xc, 0xff },
 	.ip4 = { 192, 0, 2, 1 },
+	.ip6 = { 0x20, 1, 0xd, 0xb8, [15] = 0x42 },
 	.text = "a \"quoted\" text\n",
 	.empty = "",
 	.color = TLT_GREEN,

@@ -63,6 +63,7 @@ struct tlt_data {
 	char full[4];	/* to its last byte */
 	u8 mac[6];
 	u8 ip4[4];
+	u8 ip6[16];
 	const char *text;
 	char *room;
 	const char *empty;
