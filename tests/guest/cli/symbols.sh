@@ -97,9 +97,9 @@ jump_labels() {
 	size=$(sort /proc/kallsyms | grep -A1 " tlp_switched" | awk '{ print "0x" $1 }' | tail -n 1)
 	size=$((size - 0x$start))
 	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "tlp_switched is $size bytes?"
-	for offset in $(seq $((inside)) $((size - 1))); do
+	for offset in $(seq $((size - 1))); do
 		trapline trace "kprobe:tlp_switched+$offset" -- true >out 2>err && continue
-		expect_in err 'a jump label or a static call is there|no instruction starts there|outside|code that it patches itself'
+		expect_in err 'a jump label or a static call is there|no instruction starts there|outside|ftrace patches|code that it patches itself'
 		grep -q 'a jump label or a static call is there, code that the kernel switches' err || continue
 		# It may look like what ftrace patches, which is nowhere but at the function's start.
 		trace "kprobe:tlp_switched+$((offset + 1))" -- true
@@ -117,9 +117,9 @@ static_calls() {
 	size=$(sort /proc/kallsyms | grep -A1 " tlp_calls_set" | awk '{ print "0x" $1 }' | tail -n 1)
 	size=$((size - 0x$start))
 	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "tlp_calls_set is $size bytes?"
-	for offset in $(seq $((inside)) $((size - 1))); do
+	for offset in $(seq $((size - 1))); do
 		trapline trace "kprobe:tlp_calls_set+$offset" -- true >out 2>err && continue
-		expect_in err 'a static call is there|no instruction starts there|outside'
+		expect_in err 'a static call is there|no instruction starts there|outside|ftrace patches|code that it patches itself'
 		grep -q 'a static call is there, whose target the kernel sets by patching it' err || continue
 		# The instruction behind it is one like any other.
 		trace "kprobe:tlp_calls_set+$((offset + 5))" -- sh -c "$(call_places)"

@@ -49,7 +49,7 @@ DEFINE_STATIC_CALL(tlp_set, tlp_target);
 
 static noinline int tlp_calls_set(int number)
 {
-	barrier();
+	number += READ_ONCE(tlp_sum);	/* the call isn't the first instruction */
 	number = static_call(tlp_set)(number);
 	barrier();	/* no jump instead of the call */
 	return number * 3;
