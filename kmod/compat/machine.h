@@ -38,7 +38,7 @@
 /* What the kernel patches while it runs, besides what ftrace does. */
 enum tl_patched_kind {
 	TL_PATCHED_NOTHING,
-	TL_PATCHED_BRANCH,	/* a jump label */
+	TL_PATCHED_BRANCH,	/* a jump label, or a static call that is no call now */
 	TL_PATCHED_CALL,	/* a static call */
 };
 
