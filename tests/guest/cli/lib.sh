@@ -213,6 +213,10 @@ aarch64)
 riscv64)
 	inside=0x8 inside_next=0x9 within=0x4 entry=0x8
 	arg1=%a0 arg2=%a1 arg3=%a2 result=%a0 technique=breakpoint trap_bytes='(02 90|73 00 10 00)' trap_first='(02|73)'
+	if ! grep -q ' ftrace_call$' /proc/kallsyms; then
+		within='' entry=0x0 inside=0x2 inside_next=0x3
+		trapline trace kprobe:vfs_read+2 -- true >/dev/null 2>&1 || inside=0x4 inside_next=0x5
+	fi
 	;;
 *)
 	inside=0x5 inside_next=0x6 within=0x2 entry=0x0 on_stack='$arg7'
@@ -242,6 +246,8 @@ export entries
 # A function that the kernel lists as forbidden, and that is the only one of its name.
 blacklisted_function() {
 	[ "$machine" != x86_64 ] || { echo do_int3 && return; }
+	# Without debugfs none is listed; in this one kprobes themselves are.
+	[ -e /sys/kernel/debug/kprobes/blacklist ] || { echo kprobe_breakpoint_handler && return; }
 	awk '{ print $2 }' /sys/kernel/debug/kprobes/blacklist | while read -r one; do
 		[ "$(grep -c " [tT] $one\$" /proc/kallsyms)" != 1 ] || { echo "$one" && break; }
 	done
