@@ -605,7 +605,7 @@ TEST_F(ProbeRefusalTest, ThePlacesThatFtracePatchesAreNamedAsThat) {
         entries_by_ftrace() ? behind_entry("write_null") : ftrace_begin + ftrace_bytes;
     for (std::uint64_t offset = first; offset < end; offset += ftrace_begin == 0 ? 1 : 4) {
         SCOPED_TRACE(offset);
-        const std::string words = fmt::format("ftrace patches; +{:#x} is the first place", end);
+        const std::string words = fmt::format("; +{:#x} is the first place behind", end);
         ProbeRequest probe = entry_of(1, "eventfd_read");
         probe.offset = offset;
         expect_verdict(probe, EILSEQ, words);
