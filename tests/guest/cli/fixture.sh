@@ -311,6 +311,7 @@ tf "fixture: functions of one name, and a clone" names
 # In every form of output, straight, from a recording, and by probes that were compiled before.
 outputs() {
 	local source form
+	needs_returns
 	needs_sources
 	rm -f events
 	for source in $type_sources; do
@@ -323,7 +324,8 @@ outputs() {
 		same_events "$source"
 		for form in json csv; do
 			trapline report --$form "rec.$source" 2>/dev/null |
-				sed -E 's/"(time_ns|cpu|pid|tid|duration_ns)":[0-9]+,?//g; s/^[0-9]+,[0-9]+,[0-9]+,[0-9]+,/,/; s/,[0-9]+$//' >"$form.$source"
+				sed -E 's/"(time_ns|cpu|pid|tid|duration_ns)":[0-9]+,?//g; s/^[0-9]+,[0-9]+,[0-9]+,[0-9]+,/,/; s/,[0-9]+$//' |
+				sed -E 's/"flags":"[dDb.][N.][hsHzZ.][0-9a-f.]",//; s/^,sh,[dDb.][N.][hsHzZ.][0-9a-f.],/,sh,/' >"$form.$source"
 			cmp -s "$form.$source" "$form.${type_sources%% *}" || fail "another $form: $(diff "$form.$source" "$form.${type_sources%% *}")"
 		done
 		[ "$source" != kernel ] || continue # that is no file
