@@ -72,16 +72,17 @@ t "a condition on errors: of long and of int functions" errors_only
 pointers() {
 	needs_returns
 	needs_types
-	local errors
-	trace -o events 'do_filp_open()' -- ls -l /etc/passwd /nonexistent
+	local errors opener=do_filp_open
+	grep -q " $opener\$" /proc/kallsyms || opener=do_file_open # newer kernels'
+	trace -o events "$opener()" -- ls -l /etc/passwd /nonexistent
 	errors=$(lines events '= -[0-9]+ E[A-Z]+ <')
 	expect_in events '= -2 ENOENT <'
 	expect_in events '= 0xff[0-9a-f]{14} <'
-	trace -o events 'do_filp_open() if $retval < 0' -- ls -l /etc/passwd /nonexistent
+	trace -o events "$opener() if \$retval < 0" -- ls -l /etc/passwd /nonexistent
 	expect_is "errors" "$(lines events .)" "$errors"
 	expect_every events '= -[0-9]+ E[A-Z]+ <'
 	expect_sums
-	trace -o events 'do_filp_open() if $retval > 0' -- ls -l /etc/passwd /nonexistent
+	trace -o events "$opener() if \$retval > 0" -- ls -l /etc/passwd /nonexistent
 	expect_every events '= 0xff[0-9a-f]{14} <'
 }
 t "a condition on errors in pointers" pointers
