@@ -89,45 +89,40 @@ addresses() {
 }
 tp "an address is the function there" addresses
 
-# Each offset before the jump label is an instruction's, or is refused for being none.
+# find_patched FUNCTION WORDS: the first offset in it that is refused with these words: `offset`.
+# Each before that is an instruction's, or is refused for being none.
+find_patched() {
+	local start size
+	start=$(awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms)
+	size=$(sort /proc/kallsyms | grep -A1 " $1" | awk '{ print "0x" $1 }' | tail -n 1)
+	size=$((size - 0x$start))
+	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "$1 is $size bytes?"
+	for offset in $(seq $((size - 1))); do
+		trapline trace "kprobe:$1+$offset" -- true >out 2>err && continue
+		! grep -q "$2" err || return 0
+		expect_in err 'no instruction starts there|outside|ftrace patches|code that it patches itself'
+	done
+	fail "no offset in $1 is refused with: $2"
+}
+
 jump_labels() {
 	grep -q ' jump_label_lock$' /proc/kallsyms || skip "this kernel has no jump labels"
-	local offset start size
-	start=$(awk '$3 == "tlp_switched" { print $1; exit }' /proc/kallsyms)
-	size=$(sort /proc/kallsyms | grep -A1 " tlp_switched" | awk '{ print "0x" $1 }' | tail -n 1)
-	size=$((size - 0x$start))
-	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "tlp_switched is $size bytes?"
-	for offset in $(seq $((size - 1))); do
-		trapline trace "kprobe:tlp_switched+$offset" -- true >out 2>err && continue
-		expect_in err 'a jump label or a static call is there|no instruction starts there|outside|ftrace patches|code that it patches itself'
-		grep -q 'a jump label or a static call is there, code that the kernel switches' err || continue
-		# It may look like what ftrace patches, which is nowhere but at the function's start.
-		trace "kprobe:tlp_switched+$((offset + 1))" -- true
-		expect_in err 'no instruction starts there|code that it patches itself'
-		return
-	done
-	fail "no jump label is found"
+	local offset
+	find_patched tlp_switched 'a jump label or a static call is there, code that the kernel switches'
+	# It may look like what ftrace patches, which is nowhere but at the function's start.
+	trace "kprobe:tlp_switched+$((offset + 1))" -- true
+	expect_in err 'no instruction starts there|code that it patches itself'
 }
 tp "where a jump label is, it says so" jump_labels
 
 static_calls() {
 	grep -q ' __SCT__tlp_set' /proc/kallsyms || skip "this machine's kernels patch no static calls"
-	local offset start size
-	start=$(awk '$3 == "tlp_calls_set" { print $1; exit }' /proc/kallsyms)
-	size=$(sort /proc/kallsyms | grep -A1 " tlp_calls_set" | awk '{ print "0x" $1 }' | tail -n 1)
-	size=$((size - 0x$start))
-	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "tlp_calls_set is $size bytes?"
-	for offset in $(seq $((size - 1))); do
-		trapline trace "kprobe:tlp_calls_set+$offset" -- true >out 2>err && continue
-		expect_in err 'a static call is there|no instruction starts there|outside|ftrace patches|code that it patches itself'
-		grep -q 'a static call is there, whose target the kernel sets by patching it' err || continue
-		# The instruction behind it is one like any other.
-		trace "kprobe:tlp_calls_set+$((offset + 5))" -- sh -c "$(call_places)"
-		expect_status 0
-		expect_is events "$(lines out .)" 1
-		return
-	done
-	fail "no static call is found"
+	local offset
+	find_patched tlp_calls_set 'a static call is there, whose target the kernel sets by patching it'
+	# The instruction behind it is one like any other.
+	trace "kprobe:tlp_calls_set+$((offset + 5))" -- sh -c "$(call_places)"
+	expect_status 0
+	expect_is events "$(lines out .)" 1
 }
 tp "where a static call is, it says so" static_calls
 
