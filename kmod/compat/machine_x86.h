@@ -69,40 +69,37 @@ static inline enum tl_text_kind tl_text_kind(const u8 *bytes)
 #define TL_FTRACE_SIZE	5
 #define TL_FTRACE_INSIDE "it lies inside the 5 bytes at the function's start that ftrace patches; +0x%llx is the first place behind them"
 
-/* What ftrace patches, a nop or a call now, is the function's first instruction, or behind ENDBR. */
-static inline unsigned int tl_ftrace_left(u64 address, u64 offset)
+static inline bool tl_is_nop5(const u8 *bytes)
 {
 	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	static const u8 old_nop5[] = { 0x66, 0x66, 0x66, 0x66, 0x90 };	/* before 5.13 */
-	u8 found[TL_FTRACE_SIZE];
-	unsigned int back;
 
-	for (back = 1; back < TL_FTRACE_SIZE; back++) {
-		if (back != offset && back + TL_ENDBR_SIZE != offset)
-			continue;
-		if (copy_from_kernel_nofault(found, (void *)address - back, sizeof(found)))
-			return 0;
-		if (!memcmp(found, nop5, sizeof(nop5)) ||
-		    !memcmp(found, old_nop5, sizeof(nop5)) || found[0] == CALL_INSN_OPCODE)
-			return TL_FTRACE_SIZE - back;
-	}
-	return 0;
+	return !memcmp(bytes, nop5, sizeof(nop5)) || !memcmp(bytes, old_nop5, sizeof(old_nop5));
+}
+
+/* What ftrace patches, a nop or a call now, is the function's first instruction, or behind ENDBR. */
+static inline unsigned int tl_ftrace_left(u64 address, u64 offset)
+{
+	u64 into = offset > TL_ENDBR_SIZE ? offset - TL_ENDBR_SIZE : offset;
+	u8 found[TL_FTRACE_SIZE];
+
+	if (!into || into >= TL_FTRACE_SIZE ||
+	    copy_from_kernel_nofault(found, (void *)address - into, sizeof(found)))
+		return 0;
+	return tl_is_nop5(found) || found[0] == CALL_INSN_OPCODE ? TL_FTRACE_SIZE - into : 0;
 }
 
 static inline enum tl_patched_kind tl_patched_kind(u64 address)
 {
-	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-	static const u8 old_nop5[] = { 0x66, 0x66, 0x66, 0x66, 0x90 };	/* before 5.13 */
 	static const u8 nop2[] = { 0x66, 0x90 };
-	u8 found[sizeof(nop5)];
+	u8 found[JMP32_INSN_SIZE];
 
 	if (copy_from_kernel_nofault(found, (void *)address, sizeof(found)))
 		return TL_PATCHED_NOTHING;
 	if (found[0] == CALL_INSN_OPCODE)
 		return TL_PATCHED_CALL;
 	if (found[0] == JMP32_INSN_OPCODE || found[0] == JMP8_INSN_OPCODE ||
-	    !memcmp(found, nop2, sizeof(nop2)) || !memcmp(found, nop5, sizeof(nop5)) ||
-	    !memcmp(found, old_nop5, sizeof(old_nop5)))
+	    !memcmp(found, nop2, sizeof(nop2)) || tl_is_nop5(found))
 		return TL_PATCHED_BRANCH;
 	return TL_PATCHED_NOTHING;
 }

@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <set>
 
 #include "util/errno_name.h"
 #include "util/escape.h"
@@ -24,22 +23,33 @@ void append_decimal(std::string& out, Number number) {
         out.append(text.data(), end);
 }
 
+// Whether every number has a name, from 1 to the largest that has one.
+bool is_counted(const std::vector<EnumValue>& values, std::uint64_t mask) {
+    std::uint64_t largest = 0;
+    for (const EnumValue& value : values)
+        largest = std::max(largest, value.value & mask);
+    if (largest > values.size())
+        return false;
+    for (std::uint64_t number = 1; number <= largest; number++)
+        if (std::none_of(values.begin(), values.end(),
+                         [&](const EnumValue& value) { return (value.value & mask) == number; }))
+            return false;
+    return true;
+}
+
 // All bits that have names of their own, if values are to be joined from them; else 0. They are:
 // several single bits, and whatever else there is consists of those. Three of them, for 1 and 2
 // alone are how anything is numbered; so is it where every number has a name up to the largest.
 std::uint64_t named_bits(const Enumeration& enumeration, std::uint64_t mask) {
     std::uint64_t all = 0;
-    std::set<std::uint64_t> numbers;
-    for (const EnumValue& value : enumeration.values) {
-        const std::uint64_t number = value.value & mask;
-        if (std::has_single_bit(number))
-            all |= number;
-        if (number != 0)
-            numbers.insert(number);
-    }
-    const bool joined = std::popcount(all) >= 3 && *numbers.rbegin() != numbers.size() &&
-                        std::all_of(numbers.begin(), numbers.end(),
-                                    [&](std::uint64_t number) { return (number & ~all) == 0; });
+    for (const EnumValue& value : enumeration.values)
+        if (std::has_single_bit(value.value & mask))
+            all |= value.value & mask;
+    const bool joined =
+        std::popcount(all) >= 3 &&
+        std::all_of(enumeration.values.begin(), enumeration.values.end(),
+                    [&](const EnumValue& value) { return (value.value & mask & ~all) == 0; }) &&
+        !is_counted(enumeration.values, mask);
     return joined ? all : 0;
 }
 

@@ -248,6 +248,7 @@ waiting() { until_true grep -qx "$1" /sys/module/tltypes/parameters/waiting; }
 # The first sleeps while others go through, and is interrupted; two sleep, and are woken.
 sleeping() {
 	local one two three
+	needs_returns
 	needs_sources
 	# shellcheck disable=SC2046
 	trace_background $(options_of "${type_sources##* }") -o lines tlt_wait
@@ -283,6 +284,7 @@ tf "fixture: calls that sleep while others go through" sleeping
 # DWARF alone tells functions of one name apart; a clone's parameters nobody knows.
 names() {
 	local source
+	needs_returns
 	needs_sources
 	for source in $type_sources; do
 		# shellcheck disable=SC2046
@@ -324,8 +326,7 @@ outputs() {
 		same_events "$source"
 		for form in json csv; do
 			trapline report --$form "rec.$source" 2>/dev/null |
-				sed -E 's/"(time_ns|cpu|pid|tid|duration_ns)":[0-9]+,?//g; s/^[0-9]+,[0-9]+,[0-9]+,[0-9]+,/,/; s/,[0-9]+$//' |
-				sed -E 's/"flags":"[dDb.][N.][hsHzZ.][0-9a-f.]",//; s/^,sh,[dDb.][N.][hsHzZ.][0-9a-f.],/,sh,/' >"$form.$source"
+				sed -E 's/"(time_ns|cpu|pid|tid|duration_ns)":[0-9]+,?//g; s/^[0-9]+,[0-9]+,[0-9]+,[0-9]+,/,/; s/,[0-9]+$//; s/"flags":"[dDb.][N.][hsHzZ.][0-9a-f.]",//; s/^,sh,[dDb.][N.][hsHzZ.][0-9a-f.],/,sh,/' >"$form.$source"
 			cmp -s "$form.$source" "$form.${type_sources%% *}" || fail "another $form: $(diff "$form.$source" "$form.${type_sources%% *}")"
 		done
 		[ "$source" != kernel ] || continue # that is no file

@@ -82,6 +82,7 @@ needs_types() { [ -n "$typed" ] || skip "without BTF there are no types"; }
 needs_debugfs() { [ -n "$debugfs" ] || skip "this kernel has no debugfs"; }
 needs_ftrace() { [ -n "$within" ] || skip "this kernel has no ftrace"; }
 needs_returns() { [ -z "$entries" ] || skip "this kernel traps no returns of functions that ftrace patches"; }
+needs_libdw() { [ "$reads_dwarf" ] || skip "this tool is made without libdw"; }
 
 # Ends the test, showing the files of its last run.
 fail() {
@@ -234,6 +235,9 @@ riscv64)
 	fi
 	;;
 esac
+
+reads_dwarf=yes
+if trapline list --args --vmlinux /dev/null nothing 2>&1 | grep -q 'made without libdw'; then reads_dwarf=''; fi
 
 # --entry where this kernel can't trap the returns of functions that ftrace patches; and what makes
 # an entry of a FUNC for explain.

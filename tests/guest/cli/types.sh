@@ -89,10 +89,6 @@ reported_alike() {
 t "a recording keeps types: the same in text, CSV and JSON" reported_alike
 
 module_file=/usr/lib/debug/trapline.ko
-reads_dwarf=yes
-if trapline list --args --vmlinux /dev/null nothing 2>&1 | grep -q 'made without libdw'; then reads_dwarf=''; fi
-
-needs_libdw() { [ "$reads_dwarf" ] || skip "this tool is made without libdw"; }
 needs_dwarf() {
 	[ -z "$reads_dwarf" ] || grep -q '[.]debug_info' "$module_file" || skip "this kernel's modules have no debug information"
 }
