@@ -116,6 +116,7 @@ endif
 # The guest's kernel, and our module and the test modules for it; and the tool and the guest's
 # programs, if it isn't a kernel of this machine's kind.
 guest-kernel:
+	@mkdir -p $(B)
 	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
 		{ [ -z "$$CROSS_COMPILE" ] || qemu/deps "$$MACHINE" || exit; } && \
 		{ ! grep -q ^CONFIG_CC_IS_CLANG=y "$$CONFIG" || qemu/deps clang || exit; } && \

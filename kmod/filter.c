@@ -105,14 +105,14 @@ static int tl_filter_comms(struct tl_filter *filter, const char (*comms)[TL_COMM
 		return -ENOMEM;
 	for (i = 0; i < count; i++) {
 		size_t length = strnlen(comms[i], TL_COMM_SIZE);
+		size_t byte;
 
 		if (length == TL_COMM_SIZE) {
 			*text = "ONLY_COMMS has a name that doesn't end: 15 bytes at most";
 			return -EINVAL;
 		}
-		/* What is behind a name's NUL in a task may be anything. */
-		memcpy(filter->comms[i].want, comms[i], length);
-		memset(filter->comms[i].mask, 0xff, length + 1);
+		for (byte = 0; byte <= length; byte++)
+			tl_comm_want(&filter->comms[i], byte, comms[i][byte]);
 	}
 	filter->comms_count = count;
 	return 0;

@@ -19,13 +19,7 @@
 #include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include "shared/record.h"
-
-/* A task's name, as two words: the bits in mask must be those of want. */
-struct tl_comm {
-	u64 want[TL_COMM_SIZE / sizeof(u64)];
-	u64 mask[TL_COMM_SIZE / sizeof(u64)];
-};
+#include "shared/comm.h"
 
 /* What hits are restricted to; memory is the sender's. */
 struct tl_filter_request {
@@ -91,8 +85,7 @@ static __always_inline bool tl_filter_has_comm(const struct tl_filter *filter)
 	u64 second = tl_get_u64(current->comm + sizeof(u64));
 
 	for (; comm != end; comm++)
-		if ((first & comm->mask[0]) == comm->want[0] &&
-		    (second & comm->mask[1]) == comm->want[1])
+		if (tl_comm_is(comm, first, second))
 			return true;
 	return false;
 }

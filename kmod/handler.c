@@ -7,7 +7,7 @@
  * nobody; every hit ends in exactly one counter.
  *
  * There is a general handler for each kind of probe, one before it for conditions that are
- * a single comparison (shared/guard.h), one before all for filters by CPU, user, name or
+ * comparisons of one value (shared/guard.h), one before all for filters by CPU, user, name or
  * cgroup, and fast ones for what is common: no trigger and no limit, registers for fields,
  * the TSC for a clock, a task that allowed preemption, room in the chunk, a task already
  * named. A fast handler that finds anything else undoes nothing, for it has done nothing, and jumps to the general
@@ -522,12 +522,21 @@ NOKPROBE_SYMBOL(tl_return_timed);
 int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
+	struct tl_counts *counts = this_cpu_ptr(probe->counts);
 
+	if (!READ_ONCE(probe->session->active))
+		return 0;
 	tl_return_regs(ri, regs);
-	if (READ_ONCE(probe->session->active) && tl_sampled(&this_cpu_ptr(probe->counts)->hits))
+	if (tl_sampled(&counts->hits))
 		return tl_return_timed(ri, regs);
-	if (!probe->session->filter.narrowed || tl_admitted(probe))
-		tl_hit_general(probe, NULL, &probe->ret, regs);
+	if (probe->session->filter.narrowed && !tl_admitted(probe))
+		return 0;
+	if (probe->ret.guarded && tl_program_guards(&probe->ret, regs)) {
+		counts->hits++;
+		counts->filtered++;
+		return 0;
+	}
+	tl_hit_general(probe, NULL, &probe->ret, regs);
 	return 0;
 }
 NOKPROBE_SYMBOL(tl_handler_return);
@@ -725,6 +734,34 @@ static noinline int tl_call_return_general(struct kretprobe_instance *ri, struct
 }
 NOKPROBE_SYMBOL(tl_call_return_general);
 
+/* What the return program's guard rejects goes no further, as at an entry. */
+static notrace int tl_call_return_guarded(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct tl_probe *probe = tl_probe_of(ri);
+	struct tl_call *call = (struct tl_call *)ri->data;
+	struct tl_counts *counts = this_cpu_ptr(probe->counts);
+	struct tl_session *session = probe->session;
+	u64 value;
+
+	if (tl_sampled(&counts->returned))
+		return tl_call_return_timed(ri, regs);
+	if (!tl_call_current(session, call, counts))
+		return 0;
+	tl_return_regs(ri, regs);
+	if (probe->ret.guarded != TL_GUARDED_DURATION)
+		value = tl_guarded_value(&probe->ret, regs);
+	else if (session->tsc)
+		value = tl_call_duration(call, tl_counter());
+	else	/* that clock is a call of its own */
+		return tl_call_return_general(ri, regs);
+	if (tl_guard_passes(&probe->ret.guard, value))
+		return tl_call_return_general(ri, regs);
+	counts->returned++;
+	counts->filtered++;
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_call_return_guarded);
+
 static notrace int tl_call_return_any(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct tl_probe *probe = tl_probe_of(ri);
@@ -792,6 +829,7 @@ static __always_inline int tl_call_return(struct kretprobe_instance *ri, struct 
 	tl_put_u64(at, tl_call_duration(call, now));
 	at += 8;
 	if (parts) {
+		tl_return_regs(ri, regs);
 		at = tl_program_parts(&probe->ret, regs, at);
 	} else {
 		tl_put_u64(at, *(const u64 *)((const u8 *)regs + TL_RETVAL_WORD));
@@ -814,7 +852,7 @@ static notrace int tl_call_return_parts(struct kretprobe_instance *ri, struct pt
 }
 NOKPROBE_SYMBOL(tl_call_return_parts);
 
-/* What the fast handlers leave out: the TSC, no trigger, no limit. */
+/* What fast handlers of records leave out: another clock than the TSC, triggers, limits. */
 static bool tl_probe_plain(const struct tl_probe *probe)
 {
 	return probe->session->tsc && !probe->trigger && !probe->max_rate &&
@@ -847,17 +885,20 @@ static bool tl_call_parts(const struct tl_probe *probe)
 	       probe->ret.shape != TL_SHAPE_PROGRAM;
 }
 
+/* An entry is put down fast whatever becomes of it at the return. */
 static kretprobe_handler_t tl_wanted_call_entry(const struct tl_probe *probe)
 {
 	if (probe->entry.guarded)
 		return tl_call_entry_guarded;
-	if (tl_call_common(probe))
-		return tl_call_entry_fast;
-	return tl_call_parts(probe) ? tl_call_entry_parts : tl_call_entry_general;
+	if (!probe->session->tsc || probe->entry.shape == TL_SHAPE_PROGRAM)
+		return tl_call_entry_general;
+	return probe->entry.shape == TL_SHAPE_ARGS ? tl_call_entry_fast : tl_call_entry_parts;
 }
 
 kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
 {
+	if (probe->ret.guarded)
+		return tl_call_return_guarded;
 	if (tl_call_common(probe))
 		return tl_call_return_fast;
 	return tl_call_parts(probe) ? tl_call_return_parts : tl_call_return_any;
@@ -877,7 +918,7 @@ static kretprobe_handler_t tl_wanted_call_entry(const struct tl_probe *probe)
 
 kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe)
 {
-	return tl_call_return_any;
+	return probe->ret.guarded ? tl_call_return_guarded : tl_call_return_any;
 }
 
 #endif

@@ -129,15 +129,41 @@ static void tl_program_shape(struct tl_program *program, const struct tl_insn *i
 	program->shape = !whole ? TL_SHAPE_PARTS : args ? TL_SHAPE_ARGS : TL_SHAPE_WORDS;
 }
 
-/* Recognises a beginning that need not be interpreted to reject a hit. */
-static void tl_program_guard(struct tl_program *program, const struct tl_insn *insns, u32 count)
+/* The value that a guard of @insns decides by; @value: where it is, if that is to be told. */
+static enum tl_guarded tl_program_guarded(const struct tl_insn *insns, u16 *value)
 {
 	int word = tl_insn_word(&insns[0]);
 
-	if (word < 0 || !tl_guard_of(&program->guard, insns, count))
-		return;
-	program->guard_word = word;
-	program->guarded = true;
+	if (word >= 0) {
+		*value = word;
+		return TL_GUARDED_WORD;
+	}
+	if (insns[0].op == TL_OP_DURATION)
+		return TL_GUARDED_DURATION;
+	if (insns[0].op != TL_OP_TASK)
+		return TL_GUARDED_NOT;
+	switch (insns[0].imm) {
+	case TL_TASK_TGID:
+		*value = offsetof(struct task_struct, tgid);
+		return TL_GUARDED_ID;
+	case TL_TASK_TID:
+		*value = offsetof(struct task_struct, pid);
+		return TL_GUARDED_ID;
+	case TL_TASK_UID:
+		return TL_GUARDED_UID;
+	case TL_TASK_CPU:
+		return TL_GUARDED_CPU;
+	default:
+		return TL_GUARDED_COMM;
+	}
+}
+
+/* Recognises a beginning that need not be interpreted to reject a hit. */
+static void tl_program_guard(struct tl_program *program, const struct tl_insn *insns, u32 count)
+{
+	program->guarded = TL_GUARDED_NOT;
+	if (tl_guard_of(&program->guard, insns, count))
+		program->guarded = tl_program_guarded(insns, &program->guard_value);
 }
 
 static bool tl_program_takes_stack(const struct tl_insn *insns, u32 count)

@@ -3,6 +3,9 @@
 #ifndef TL_KMOD_PROGRAM_H
 #define TL_KMOD_PROGRAM_H
 
+#include <linux/cred.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
 #include "machine.h"
 #include "shared/guard.h"
 
@@ -17,15 +20,26 @@ enum tl_shape {
 	TL_SHAPE_PARTS,		/* stores registers, some in part: words[], nothing else */
 };
 
+/* The value that decides whether a program rejects a hit at its beginning. */
+enum tl_guarded {
+	TL_GUARDED_NOT,		/* there is none such */
+	TL_GUARDED_WORD,	/* guard_value: offset in struct pt_regs, bytes */
+	TL_GUARDED_ID,		/* guard_value: offset of a pid_t in struct task_struct, bytes */
+	TL_GUARDED_UID,
+	TL_GUARDED_CPU,
+	TL_GUARDED_COMM,	/* whether the task has the name in guard */
+	TL_GUARDED_DURATION,	/* at a call's return only */
+};
+
 struct tl_program {
 	struct tl_insn *insns;		/* NULL: nothing to run, nothing stored */
 	u32 count;			/* of insns */
 	u32 size;			/* bytes of fields at most */
 	u32 least;			/* and at least, of a hit that is recorded */
 	u8 shape;			/* enum tl_shape */
-	bool guarded;			/* begins with a comparison of a register: guard */
+	u8 guarded;			/* enum tl_guarded */
 	u8 words_count;			/* of any shape but TL_SHAPE_PROGRAM */
-	u16 guard_word;			/* offset in struct pt_regs */
+	u16 guard_value;
 	struct tl_guard guard;
 	u16 words[TL_WORDS_MAX];	/* offsets in struct pt_regs, bytes | the size to store */
 };
@@ -39,12 +53,30 @@ void tl_program_free(struct tl_program *program);
 int tl_program_run(const struct tl_program *program, struct pt_regs *regs,
 		   const struct tl_entered *entered, bool user, u8 *to);
 
-/* Whether a guarded program would reject the hit right at its beginning. */
+/* What a guarded program's guard decides by, unless that is a duration. */
+static __always_inline u64 tl_guarded_value(const struct tl_program *program,
+					    const struct pt_regs *regs)
+{
+	switch (program->guarded) {
+	case TL_GUARDED_WORD:
+		return *(const u64 *)((const u8 *)regs + program->guard_value);
+	case TL_GUARDED_ID:
+		return *(const pid_t *)((const u8 *)current + program->guard_value);
+	case TL_GUARDED_UID:
+		return __kuid_val(current_uid());
+	case TL_GUARDED_CPU:
+		return raw_smp_processor_id();
+	default:
+		return tl_comm_is(&program->guard.comm, tl_get_u64(current->comm),
+				  tl_get_u64(current->comm + sizeof(u64)));
+	}
+}
+
+/* Whether a guarded program would reject the hit right at its beginning, whatever its duration. */
 static __always_inline bool tl_program_guards(const struct tl_program *program,
 					      const struct pt_regs *regs)
 {
-	return !tl_guard_passes(&program->guard,
-				*(const u64 *)((const u8 *)regs + program->guard_word));
+	return !tl_guard_passes(&program->guard, tl_guarded_value(program, regs));
 }
 
 /* Stores the fields of TL_SHAPE_WORDS; returns their end. */

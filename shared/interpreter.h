@@ -209,24 +209,6 @@ tl_inline __u64 tl_calculate(const struct tl_insn *insn, __u64 a)
 	}
 }
 
-tl_inline int tl_compare(__u8 op, __u64 a, __u64 b)
-{
-	switch (op) {
-	case TL_OP_JEQ:
-		return a == b;
-	case TL_OP_JNE:
-		return a != b;
-	case TL_OP_JLT:
-		return a < b;
-	case TL_OP_JLE:
-		return a <= b;
-	case TL_OP_JSLT:
-		return (__s64)a < (__s64)b;
-	default:
-		return (__s64)a <= (__s64)b;
-	}
-}
-
 /* Whether the task's memory is read, or the kernel's. */
 tl_inline int tl_loads_user(__u8 op, __u64 address)
 {

@@ -153,6 +153,25 @@ tl_inline __u32 tl_match_data(const struct tl_insn *insn)
 	return ((__u32)insn->imm + 7) / 8;
 }
 
+/* Whether a jump that compares is taken. */
+tl_inline int tl_compare(__u8 op, __u64 a, __u64 b)
+{
+	switch (op) {
+	case TL_OP_JEQ:
+		return a == b;
+	case TL_OP_JNE:
+		return a != b;
+	case TL_OP_JLT:
+		return a < b;
+	case TL_OP_JLE:
+		return a <= b;
+	case TL_OP_JSLT:
+		return (__s64)a < (__s64)b;
+	default:
+		return (__s64)a <= (__s64)b;
+	}
+}
+
 /* Where a program runs: it decides what it may load. */
 enum tl_site {
 	TL_AT_ENTRY,		/* the first instruction of a function */

@@ -314,14 +314,20 @@ int main() {
                   filtered_cost(TRAPLINE_ENTRY, by_parameter), entry_floor, 40);
     report.budget("trapline: call, filtered by a parameter",
                   filtered_cost(TRAPLINE_CALL, by_parameter), rejected_floor, 40);
-    // What is no argument's or register's is interpreted.
-    for (const auto& [name, kind, condition] :
-         {std::tuple("entry", TRAPLINE_ENTRY, "$pid == 1"),
-          std::tuple("entry", TRAPLINE_ENTRY, "comm == \"nobody\""),
-          std::tuple("call", TRAPLINE_CALL, "$retval < 0"),
-          std::tuple("call", TRAPLINE_CALL, "$duration > 1s")})
-        report.line(fmt::format("trapline: {}, if {}", name, condition),
-                    filtered_cost(kind, fmt::format("vfs_read if {}", condition).c_str()));
+    for (const char* condition : {"$pid == 1", "$uid == 1", "$cpu == 1", "comm == \"nobody\""}) {
+        const std::string probe = fmt::format("vfs_read if {}", condition);
+        report.budget(fmt::format("trapline: entry, if {}", condition),
+                      filtered_cost(TRAPLINE_ENTRY, probe.c_str()), entry_floor, 40);
+        report.budget(fmt::format("trapline: call, if {}", condition),
+                      filtered_cost(TRAPLINE_CALL, probe.c_str()), rejected_floor, 40);
+    }
+    // Two hits: the entry has to be put down before its return can be rejected.
+    for (const char* condition : {"$retval < 0", "$duration > 1s"})
+        report.budget(
+            fmt::format("trapline: call, if {}", condition),
+            filtered_cost(TRAPLINE_CALL,
+                          fmt::format("vfs_read($arg1, $arg2, $arg3) if {}", condition).c_str()),
+            call_floor, 80);
     for (const auto& [name, config] : filters()) {
         const double budget = name == "cgroup" ? 50 : 40; // what is above it is looked at too
         report.budget("trapline: entry, filtered by " + name,

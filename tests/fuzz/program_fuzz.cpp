@@ -7,8 +7,42 @@
 
 #include "fuzz.h"
 #include "probe_machine.h"
+#include "shared/guard.h"
 
 namespace {
+
+// Whether `program` may go on, by its guard if it has one.
+bool guard_passes(const Program& program, const tl_regs& regs, __u64 duration) {
+    tl_guard guard{};
+    if (!tl_guard_of(&guard, program.data(), static_cast<__u32>(program.size())))
+        return true;
+    const tl_insn& load = program.front();
+    __u64 value = 0;
+    std::array<__u64, 2> comm{};
+    switch (load.op) {
+    case TL_OP_REG:
+        value = tl_reg(&regs, load.imm);
+        break;
+    case TL_OP_ARG:
+        if (load.imm >= regs.arg.size())
+            return true; // on the stack, where reads may fail: the module wants no guard
+        value = regs.arg.at(load.imm);
+        break;
+    case TL_OP_RETVAL:
+        value = regs.result;
+        break;
+    case TL_OP_DURATION:
+        value = duration;
+        break;
+    default:
+        value = mock.task.at(load.imm);
+    }
+    if (tl_guard_is_text(program.data())) {
+        MUST(tl_read_kernel(comm.data(), mock.task[TL_TASK_COMM], sizeof(comm)) == 0);
+        value = tl_comm_is(&guard.comm, comm[0], comm[1]);
+    }
+    return tl_guard_passes(&guard, value);
+}
 
 Program program_of(const std::uint8_t* data, std::size_t size) {
     Program program(std::min<std::size_t>(size / sizeof(tl_insn), TL_INSNS_MAX + 1));
@@ -50,5 +84,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     else
         MUST(stored == TL_REJECTED);
     MUST(record.intact() && entry.intact());
+    MUST(stored < 0 || guard_passes(program, machine.regs, entered.duration));
     return 0;
 }
