@@ -2,7 +2,8 @@
 # Trapline's front door. The two commands: make demo, make test.
 #
 #   make              the module for the running kernel (or KDIR=...), and the tool
-#   make kmod KDIR=.. the module for a configured and built kernel tree, or headers
+#   make kmod KDIR=.. the module for a configured and built kernel tree, or headers; O=, too, if
+#                     that was built elsewhere
 #   make tool         the tool: build/bin/trapline
 #   make static       the tool as one file that needs nothing else, for an initramfs:
 #                     build/static/trapline; CAPSTONE=OFF: smaller, without a disassembler;
@@ -115,12 +116,17 @@ endif
 
 # The guest's kernel, and our module and the test modules for it; and the tool and the guest's
 # programs, if it isn't a kernel of this machine's kind.
+guest-kernel: GUEST_TREE = KDIR="$$KDIR"
+# Of Debian's headers one package has the sources, the other what was built: as trees with O= are.
+ifeq ($(GUEST),5.10)
+guest-kernel: GUEST_TREE = KDIR="$${KDIR%-*}-common" O="$$KDIR"
+endif
 guest-kernel:
 	@mkdir -p $(B)
 	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
 		{ [ -z "$$CROSS_COMPILE" ] || qemu/deps "$$MACHINE" || exit; } && \
 		{ ! grep -q ^CONFIG_CC_IS_CLANG=y "$$CONFIG" || qemu/deps clang || exit; } && \
-		$(MAKE) kmod guest-kmod KDIR="$$KDIR" VMLINUX="$$VMLINUX" \
+		$(MAKE) kmod guest-kmod $(GUEST_TREE) VMLINUX="$$VMLINUX" \
 			$${CROSS_COMPILE:+ARCH="$$ARCH" CROSS_COMPILE="$$CROSS_COMPILE"} >$(B)/kmod.log 2>&1 || { cat $(B)/kmod.log >&2; exit 1; }
 	@made=$$(qemu/kernel $(GUEST)) || exit; eval "$$made" && \
 		[ -z "$$CROSS_COMPILE" ] || $(MAKE) guest-programs MACHINE="$$MACHINE"

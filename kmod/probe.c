@@ -68,6 +68,9 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 	case -EDOM:
 		why = "ADDRESS is in the middle of a function: OFFSET must say how far from its start";
 		break;
+	case -EDEADLK:
+		why = "a store-conditional there, or behind it, would never succeed: what ran into the trap would never go on; probe an instruction outside of the loop that tries it";
+		break;
 	case -ENOMEM:
 		why = "no memory for it";
 		break;
@@ -244,7 +247,9 @@ static int tl_probe_register(struct tl_probe *probe)
 	if (!probe->address)
 		probe->address = (u64)kp->addr - (probe->offset || into < 0 ? 0 : into);
 	/* The kernel doesn't ask whether that is outside of the function. */
-	return probe->offset && into >= 0 && into != probe->offset ? -ERANGE : 0;
+	if (probe->offset && into >= 0 && into != probe->offset)
+		return -ERANGE;
+	return tl_never_passes((u64)kp->addr, into < 0 ? probe->offset : into) ? -EDEADLK : 0;
 }
 
 /*
@@ -285,7 +290,7 @@ struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_prob
 	error = tl_probe_register(probe);
 	if (error) {
 		tl_probe_refusal(probe, error, text);
-		if (error == -EDOM)
+		if (error == -EDOM || error == -EDEADLK)
 			error = -EINVAL;
 		tl_probes_lift(&probe, 1);
 		goto fail;

@@ -19,14 +19,25 @@
 #include "stack.h"
 #include "shared/program.h"
 
-#ifndef TL_HAVE_KRETPROBE_FIND_RET_ADDR
-/* What return probes leave on the stack: no unwinder replaces it, so stacks end there. */
+#if !defined(TL_HAVE_KRETPROBE_FIND_RET_ADDR)
+#define TL_TRAMPOLINE	"kretprobe_trampoline"
+#elif defined(TL_STACK_HAS_TRAMPOLINES) && defined(CONFIG_KRETPROBE_ON_RETHOOK)
+#define TL_TRAMPOLINE	"arch_rethook_trampoline"
+#elif defined(TL_STACK_HAS_TRAMPOLINES)
+#define TL_TRAMPOLINE	"__kretprobe_trampoline"
+#endif
+
+#ifdef TL_TRAMPOLINE
+/*
+ * What return probes leave on the stack, and this kernel's unwinder doesn't replace. Where nobody
+ * else tells what was there, stacks end.
+ */
 static unsigned long tl_trampoline;
 
 /* Not exported; but whoever wants a probe there is refused with the address. */
 void tl_stack_init(void)
 {
-	struct kprobe kp = { .symbol_name = "kretprobe_trampoline" };
+	struct kprobe kp = { .symbol_name = TL_TRAMPOLINE };
 
 	if (!register_kprobe(&kp))
 		unregister_kprobe(&kp);
@@ -163,34 +174,110 @@ static unsigned long tl_stack_caller(const struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(tl_stack_caller);
 
+/* Return probes that are to come for what is above the hit, as they are found on the stack. */
+#if defined(TL_STACK_HAS_TRAMPOLINES) && defined(CONFIG_KRETPROBE_ON_RETHOOK)
+
+/* Where the next function with return probes, one or several, returns to; 0: there is none. */
+static unsigned long tl_stack_next_hooked(const struct llist_node **next)
+{
+	while (*next) {
+		const struct rethook_node *hook =
+			container_of(*next, struct rethook_node, llist);
+
+		*next = (*next)->next;
+		if (hook->ret_addr != tl_trampoline)
+			return hook->ret_addr;
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_stack_next_hooked);
+
+static const struct llist_node *tl_stack_hooks(const struct pt_regs *regs, u8 flags)
+{
+	const struct llist_node *next = current->rethooks.first;
+	const unsigned long frame = frame_pointer((struct pt_regs *)regs);
+
+	/* The function's own, that it is at an end of. */
+	if (flags & TL_INSN_AT_RETURN ||
+	    (flags & TL_INSN_AT_ENTRY && next &&
+	     container_of(next, struct rethook_node, llist)->frame == frame))
+		tl_stack_next_hooked(&next);
+	return next;
+}
+NOKPROBE_SYMBOL(tl_stack_hooks);
+
+#else
+
+static unsigned long tl_stack_next_hooked(const struct llist_node **next)
+{
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_stack_next_hooked);
+
+static const struct llist_node *tl_stack_hooks(const struct pt_regs *regs, u8 flags)
+{
+	return NULL;
+}
+NOKPROBE_SYMBOL(tl_stack_hooks);
+
+#endif
+
+/* Which of the @found @frames comes behind the place in @regs; more than @found: they don't tell. */
+static u32 tl_stack_behind(const struct pt_regs *regs, u8 flags, const unsigned long *frames,
+			   u32 found)
+{
+	const unsigned long ip = instruction_pointer((struct pt_regs *)regs);
+	u32 i;
+
+	for (i = 0; i < found; i++)
+		if (frames[i] == ip)
+			return i + 1;
+#ifdef TL_STACK_HAS_TRAMPOLINES
+	if (flags & TL_INSN_AT_RETURN) {
+		/* The trampoline keeps no frame: the next is that of the function returned to. */
+		unsigned long above;
+
+		if (copy_from_kernel_nofault(&above, TL_FRAME_RETURN(regs), sizeof(above)))
+			return found + 1;
+		for (i = 0; i < found; i++)
+			if (frames[i] == above)
+				return i;
+	}
+#endif
+	return found + 1;
+}
+NOKPROBE_SYMBOL(tl_stack_behind);
+
 u32 tl_stack_take(const struct pt_regs *regs, u8 flags, u8 *to, u32 most, u32 *status)
 {
 	unsigned long frames[TL_STACK_MAX + TL_STACK_OWN];
-	u32 found = stack_trace_save(frames, min_t(u32, most + TL_STACK_OWN, ARRAY_SIZE(frames)), 0);
-	bool full = found == min_t(u32, most + TL_STACK_OWN, ARRAY_SIZE(frames));
+	const u32 wanted = min_t(u32, most + TL_STACK_OWN, ARRAY_SIZE(frames));
+	const u32 found = stack_trace_save(frames, wanted, 0);
+	const struct llist_node *hooks = tl_stack_hooks(regs, flags);
+	u32 i = tl_stack_behind(regs, flags, frames, found);
+	unsigned long address = 0;
 	u32 length = 0;
-	u32 i = 0;
 
-	while (i < found && frames[i] != instruction_pointer((struct pt_regs *)regs))
-		i++;
 	*status = TL_STACK_FAULT;
-	if (i == found)
+	if (i > found)
 		return 0;
-	if (!(flags & TL_INSN_AT_RETURN))
-		i++;
-	if (flags & TL_INSN_AT_ENTRY) {
-		unsigned long caller = tl_stack_caller(regs);
-
-		if (tl_trampoline && caller == tl_trampoline)
-			return 0;
-		tl_put_u64(to + 8 * length++, caller);
-	}
-	while (i < found && length < most) {
-		if (tl_trampoline && frames[i] == tl_trampoline)
+	if (flags & TL_INSN_AT_RETURN)
+		address = instruction_pointer((struct pt_regs *)regs);
+	else if (flags & TL_INSN_AT_ENTRY)
+		address = tl_stack_caller(regs);
+	if (tl_trampoline && address == tl_trampoline)
+		return 0;
+	if (address)
+		tl_put_u64(to + 8 * length++, address);
+	for (; i < found && length < most; i++) {
+		address = frames[i];
+		if (tl_trampoline && address == tl_trampoline)
+			address = tl_stack_next_hooked(&hooks);
+		if (!address)
 			return length;
-		tl_put_u64(to + 8 * length++, frames[i++]);
+		tl_put_u64(to + 8 * length++, address);
 	}
-	*status = full || i < found ? TL_STACK_CUT : TL_STACK_WHOLE;
+	*status = found == wanted || i < found ? TL_STACK_CUT : TL_STACK_WHOLE;
 	return length;
 }
 NOKPROBE_SYMBOL(tl_stack_take);

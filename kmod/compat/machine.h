@@ -9,6 +9,9 @@
  *   TL_STACK_SKIPPED     words between the stack pointer and the others, at an entry
  *   TL_RETVAL_WORD       where the return value is: an offset in struct pt_regs
  *   TL_RETURN_REGISTER() where a function that begins returns to, if a register has that
+ *   TL_STACK_HAS_TRAMPOLINES  where stacks show the kernel's trampoline for return probes: to
+ *                        be replaced; its own frame isn't among them
+ *   TL_FRAME_RETURN()    there, of a function that @regs are of, where it returns to is kept
  *   TL_TRAP_IS_NMI       whether a breakpoint's handler counts as an NMI's
  *   tl_regs_irqs_off()   whether what @regs were saved of had interrupts off; @trap: by a
  *                        breakpoint or a call, else at a return
@@ -23,6 +26,8 @@
  *   tl_patched_kind()    what the instruction at @address may be that the kernel patches itself
  *   tl_ftrace_skip()     how far behind a function's start, @address, its entry is trapped,
  *                        since ftrace patches what is before that
+ *   tl_never_passes()    whether what is trapped at @address, @offset into its function, would be
+ *                        tried again for ever, though the kernel allows it
  *
  * and x86's has TL_FAST_HANDLERS, for it alone has what they need, and a counter to read
  * the time from.

@@ -64,4 +64,10 @@ static inline unsigned int tl_ftrace_skip(u64 address)
 	return 0;
 }
 
+/* The kernel allows no trap between an exclusive load and its store. */
+static inline bool tl_never_passes(u64 address, u64 offset)
+{
+	return false;
+}
+
 #endif

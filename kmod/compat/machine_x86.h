@@ -124,4 +124,10 @@ static __always_inline bool tl_low_byte_is_zero(const void *value)
 	return zero;
 }
 
+/* Nothing is reserved. */
+static inline bool tl_never_passes(u64 address, u64 offset)
+{
+	return false;
+}
+
 #endif

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "kernel_text.h"
+#include "symbols/kallsyms.h"
 #include "symbols/place.h"
 
 namespace trapline::guest {
@@ -156,6 +157,24 @@ ProbeRequest call_or_entry_of(std::uint16_t id, const std::string& symbol, Progr
     static const bool returns = traps_returns();
     return returns ? call_of(id, symbol, std::move(program), std::move(ret))
                    : entry_of(id, symbol, std::move(program));
+}
+
+std::vector<ProbeRequest> many_probes(std::size_t count) {
+    std::vector<ProbeRequest> requests;
+    const Kallsyms kallsyms;
+    kallsyms.for_each_function(
+        "kernel",
+        [](std::string_view name) {
+            return name.starts_with(many_prefix) && name.find('.') == std::string_view::npos;
+        },
+        [&](const NumberedFunction& function) {
+            if (requests.size() >= count || function.number != 0)
+                return;
+            const std::string name(function.symbol.name);
+            const auto id = static_cast<std::uint16_t>(100 + requests.size());
+            requests.push_back(id % 2 != 0 ? entry_of(id, name) : call_or_entry_of(id, name));
+        });
+    return requests;
 }
 
 std::vector<Field> fields_of(const Program& program) {

@@ -49,6 +49,10 @@ ProbeRequest return_of(std::uint16_t id, const std::string& symbol, Program ret 
 // A call, or its entry where this kernel can't trap returns.
 ProbeRequest call_or_entry_of(std::uint16_t id, const std::string& symbol, Program program = {},
                               Program ret = store_return());
+// What the names of these begin with: functions that every kernel has, whatever its machine.
+inline constexpr std::string_view many_prefix = "pci_";
+// Up to `count`, by entry and call in turn, ids from 100 on: nothing calls these now.
+std::vector<ProbeRequest> many_probes(std::size_t count);
 
 // The fields of a program that stores the same whichever way it runs.
 std::vector<Field> fields_of(const Program& program);

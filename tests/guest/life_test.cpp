@@ -3,7 +3,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 #include <sys/mman.h>
@@ -28,24 +27,6 @@ int unload() {
 
 bool load() {
     return std::system("modprobe trapline") == 0; // NOLINT(cert-env33-c,concurrency-mt-unsafe)
-}
-
-// Many functions that nothing calls now.
-std::vector<ProbeRequest> many_probes(std::size_t count) {
-    std::vector<ProbeRequest> requests;
-    std::ifstream file("/proc/kallsyms");
-    std::string address;
-    std::string type;
-    std::string name;
-    while (requests.size() < count && file >> address >> type >> name) {
-        file.ignore(1000, '\n');
-        if ((type == "t" || type == "T") && name.starts_with("acpi_") &&
-            name.find('.') == std::string::npos) {
-            const auto id = static_cast<std::uint16_t>(100 + requests.size());
-            requests.push_back(id % 2 != 0 ? entry_of(id, name) : call_or_entry_of(id, name));
-        }
-    }
-    return requests;
 }
 
 TEST(Life, KilledAtAnyMomentASessionLeavesNothingBehind) {

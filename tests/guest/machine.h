@@ -16,8 +16,9 @@ namespace trapline::guest {
 constexpr bool entries_may_be_by_ftrace = true;
 constexpr bool makes_jumps = true;             // of breakpoints
 constexpr bool ftrace_sees_breakpoints = true; // its ring takes nothing from riscv64's NMIs
-constexpr unsigned ftrace_begin = 0;           // behind where the entry's trap is,
-constexpr unsigned ftrace_bytes = 5;           // and how much of a function ftrace patches there
+constexpr bool has_reservations = false;
+constexpr unsigned ftrace_begin = 0; // behind where the entry's trap is,
+constexpr unsigned ftrace_bytes = 5; // and how much of a function ftrace patches there
 constexpr std::uint64_t kernel_begin = 0xffff800000000000;
 constexpr std::uint32_t place_word = 16; // of struct pt_regs: the instruction pointer
 constexpr std::uint32_t pt_regs_end = 21;
@@ -26,6 +27,7 @@ constexpr std::uint64_t kernel_largefile = 0100000;
 constexpr bool entries_may_be_by_ftrace = false;
 constexpr bool makes_jumps = false;
 constexpr bool ftrace_sees_breakpoints = true;
+constexpr bool has_reservations = false;
 constexpr unsigned ftrace_begin = 4;
 constexpr unsigned ftrace_bytes = 4;
 constexpr std::uint64_t kernel_begin = 0xffff000000000000;
@@ -36,6 +38,7 @@ constexpr std::uint64_t kernel_largefile = 0400000;
 constexpr bool entries_may_be_by_ftrace = false;
 constexpr bool makes_jumps = false;
 constexpr bool ftrace_sees_breakpoints = false;
+constexpr bool has_reservations = true; // that a trap takes away
 constexpr unsigned ftrace_begin = 0;
 constexpr unsigned ftrace_bytes = 8;
 constexpr std::uint64_t kernel_begin = 0xff00000000000000;
@@ -57,6 +60,14 @@ inline std::string event_register(unsigned n) {
 
 inline Technique technique_of(const std::vector<std::byte>& text) {
     return read_trap(0, text).technique;
+}
+
+// Of riscv64's instructions.
+constexpr bool is_load_reserved(std::uint32_t word) {
+    return (word & 0x7f) == 0x2f && word >> 27 == 2;
+}
+constexpr bool is_store_conditional(std::uint32_t word) {
+    return (word & 0x7f) == 0x2f && word >> 27 == 3;
 }
 
 } // namespace trapline::guest

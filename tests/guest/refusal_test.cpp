@@ -19,7 +19,9 @@
 
 #include "entry.h"
 #include "guest.h"
+#include "kernel_text.h"
 #include "machine.h"
+#include "symbols/kallsyms.h"
 #include "workload.h"
 
 using namespace trapline;
@@ -616,6 +618,54 @@ TEST_F(ProbeRefusalTest, ThePlacesThatFtracePatchesAreNamedAsThat) {
         probe.offset = offset;
         expect_verdict(probe, EILSEQ, words);
     }
+}
+
+// A trap takes the reservation away on which a store-conditional depends: it would never succeed,
+// and the machine stands still that takes a mutex so. riscv64's kernel lets such probes be.
+TEST_F(ProbeRefusalTest, WhatWouldNeverGoOnFromTheTrap) {
+    if (!has_reservations)
+        GTEST_SKIP() << "this machine's kernel allows no such place, or has none";
+    const KernelText text = read_kernel_text();
+    const auto word_at = [&](std::uint64_t address) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, text.bytes.data() + (address - text.address), sizeof(word));
+        return (word & 3) == 3 ? word : word & 0xffff;
+    };
+    int refused = 0;
+    int behind = 0;
+    const Kallsyms kallsyms;
+    kallsyms.for_each_function(
+        "kernel", [](std::string_view) { return true; },
+        [&](const NumberedFunction& function) {
+            if (refused >= 20 || function.symbol.address < text.address)
+                return;
+            // The first such loop in its first bytes; at its beginning may be what ftrace patches.
+            const std::uint64_t begin = function.symbol.address;
+            bool reserved = false;
+            for (std::uint64_t at = begin;
+                 at < begin + 128 && at + 8 < text.address + text.bytes.size();) {
+                const std::uint32_t word = word_at(at);
+                reserved = reserved || is_load_reserved(word);
+                ProbeRequest probe = entry_of(1, "");
+                probe.address = at;
+                probe.offset = at - begin;
+                if (reserved) {
+                    const Verdict verdict = add(probe);
+                    EXPECT_NE(verdict.error, 0) << function.symbol.name << '+' << probe.offset;
+                    refused += verdict.text.find("would never succeed") != std::string::npos;
+                }
+                at += (word & 3) == 3 ? 4 : 2;
+                if (!reserved || !is_store_conditional(word))
+                    continue;
+                probe.address = at;
+                probe.offset = at - begin;
+                behind += add(probe).error == 0;
+                return;
+            }
+        });
+    RecordProperty("places", refused);
+    EXPECT_GE(refused, 20);
+    EXPECT_GE(behind, 1);
 }
 
 TEST_F(ProbeRefusalTest, EventIdsThatWereUsed) {

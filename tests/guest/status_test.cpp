@@ -27,25 +27,6 @@ namespace {
 
 constexpr std::size_t many = 140; // probes: several messages of a dump
 
-// Functions of the kernel that nothing calls now, by entry and call in turn.
-std::vector<ProbeRequest> many_probes() {
-    std::vector<ProbeRequest> requests;
-    const Kallsyms kallsyms;
-    kallsyms.for_each_function(
-        "kernel",
-        [](std::string_view name) {
-            return name.starts_with("acpi_") && name.find('.') == std::string_view::npos;
-        },
-        [&](const NumberedFunction& function) {
-            if (requests.size() >= many || function.number != 0)
-                return;
-            const std::string name(function.symbol.name);
-            const auto id = static_cast<std::uint16_t>(100 + requests.size());
-            requests.push_back(id % 2 != 0 ? entry_of(id, name) : call_or_entry_of(id, name));
-        });
-    return requests;
-}
-
 SessionReport own_report(Session& session) {
     for (const SessionReport& report : session.sessions()) {
         if (report.own)
@@ -348,7 +329,7 @@ TEST(Status, AProbeThatCannotBeArmedLeavesNothing) {
 }
 
 TEST(Status, ADumpThatNobodyReceivesKeepsNoSession) {
-    const std::vector<ProbeRequest> requests = many_probes();
+    const std::vector<ProbeRequest> requests = many_probes(many);
     ASSERT_EQ(requests.size(), many);
     const Session asker;
     const Channel channel;
@@ -385,7 +366,7 @@ TEST(Status, ADumpThatNobodyReceivesKeepsNoSession) {
 
 // Sessions come, are dumped by several at once, and go, at any moment.
 TEST(Status, DumpsAndClosingRace) {
-    const std::vector<ProbeRequest> requests = many_probes();
+    const std::vector<ProbeRequest> requests = many_probes(many);
     std::atomic<bool> end = false;
     std::atomic<unsigned> dumped = 0;
     std::atomic<unsigned> wrong = 0;
@@ -410,7 +391,7 @@ TEST(Status, DumpsAndClosingRace) {
                     continue; // closed since
                 dumped++;
                 for (const ProbeReport& probe : *probes) {
-                    if (!probe.symbol.starts_with("acpi_") || probe.counters.recorded != 0)
+                    if (!probe.symbol.starts_with(many_prefix) || probe.counters.recorded != 0)
                         wrong++;
                 }
             }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A kernel at a random address: qemu/run --kaslr --share tests/guest/cli -- 'sh $SHARE/kaslr.sh'
+# A kernel at a random address, with a vmlinux for it beside this: see moved_kernel in tests/guest/all
 
 exec 5>&1 # beyond the tests' own output
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,4 +37,17 @@ carried() {
 	expect_in here/metadata "$(address_of read_zero)"
 }
 t "KASLR: a recording has its addresses" carried
+
+# Of debug information that says where the kernel would be if it hadn't moved.
+described() {
+	trace --vmlinux "$here/vmlinux" -o events 'read_zero(count, ppos)' -- tl-calls 5
+	expect_status 0
+	expect_is "calls with types" "$(lines events 'read_zero\(count=6969, ppos='"$hex")" 5
+	for place in mem.c:701 read_zero@drivers/char/mem.c; do
+		trace --vmlinux "$here/vmlinux" -o events "$place" -- tl-calls 5
+		expect_status 0
+		expect_is "hits of $place" "$(lines events " $place")" 5
+	done
+}
+t "KASLR: types and lines of a vmlinux with debug information" described
 summary

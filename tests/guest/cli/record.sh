@@ -240,7 +240,7 @@ t "a recorder that is killed leaves what it has written" killed
 # The whole tool stands still while the rings fill up.
 stall() { # trace|record ARGUMENT...
 	rm -f go
-	timeout -s KILL 120 trapline "$@" $entries -b 64K read_zero >out 2>err </dev/null -- \
+	timeout -s KILL 120 trapline "$@" --no-guard $entries -b 64K read_zero >out 2>err </dev/null -- \
 		sh -c 'touch ready; until [ -e go ]; do usleep 20000; done; tl-calls 60000 >&2; touch done; until [ -e end ]; do usleep 20000; done; tl-calls 100 >&2' &
 	tool=$!
 	until_true [ -e ready ]

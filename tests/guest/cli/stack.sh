@@ -14,7 +14,7 @@ probes='read_zero kretprobe:read_zero' events=10
 
 # What every stack of a read by a system call begins with, and ends in.
 read_stack='	vfs_read\+0x[0-9a-f]+ 	((ksys|__[a-z0-9]+_sys)_read\+0x[0-9a-f]+ 	)+.*'
-entered='	(entry_SYSCALL_64_after_hwframe|el0t_64_sync)\+0x[0-9a-f]+ $'
+entered='	(entry_SYSCALL_64_after_hwframe|el0t_64_sync|handle_exception)\+0x[0-9a-f]+ $'
 
 # The stacks in FILE, each a line.
 stacks() {

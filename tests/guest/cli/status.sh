@@ -63,7 +63,7 @@ t "a script without #! runs in sh" plain_script
 burst='kill -STOP $PPID; tl-calls 20000 --cpu 1; kill -CONT $PPID'
 
 strict() {
-	trace --strict -b 64K -o events read_zero -- sh -c "$burst; exit 9"
+	trace --no-guard --strict -b 64K -o events read_zero -- sh -c "$burst; exit 9"
 	expect_status 3
 	expect_in err 'warning: .*lost'
 	[ "$(account read_zero dropped)" -gt 0 ] || fail "nothing was dropped"
@@ -72,7 +72,7 @@ strict() {
 t "--strict makes losses 3" strict
 
 not_strict() {
-	trace -b 64K -o events read_zero -- sh -c "$burst; exit 9"
+	trace --no-guard -b 64K -o events read_zero -- sh -c "$burst; exit 9"
 	expect_status 9
 	expect_in err 'warning: .*lost'
 	expect_sums
