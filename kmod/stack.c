@@ -3,8 +3,8 @@
  * stack.c - who called: the kernel's stack at a hit
  *
  * Taken in handlers, with interrupts off or inside of an NMI: the kernel's unwinders are made for
- * that. They put the real return addresses in the place of those that return probes and the
- * function graph tracer have left on the stack (kretprobes' from 5.15 on).
+ * that. They put the real return addresses in the place of those that the function graph tracer
+ * and return probes have left on the stack (return probes' from 5.15 on; riscv64's doesn't).
  *
  * On x86 they begin at the registers of the hit. At a function's ends its return address is put
  * on the stack for the moment, as the first of its return probes has found it: for that may be
@@ -197,10 +197,9 @@ static const struct llist_node *tl_stack_hooks(const struct pt_regs *regs, u8 fl
 	const struct llist_node *next = current->rethooks.first;
 	const unsigned long frame = frame_pointer((struct pt_regs *)regs);
 
-	/* The function's own, that it is at an end of. */
+	/* The function's own, while it has no frame. */
 	if (flags & TL_INSN_AT_RETURN ||
-	    (flags & TL_INSN_AT_ENTRY && next &&
-	     container_of(next, struct rethook_node, llist)->frame == frame))
+	    (next && container_of(next, struct rethook_node, llist)->frame == frame))
 		tl_stack_next_hooked(&next);
 	return next;
 }
@@ -227,23 +226,23 @@ static u32 tl_stack_behind(const struct pt_regs *regs, u8 flags, const unsigned 
 			   u32 found)
 {
 	const unsigned long ip = instruction_pointer((struct pt_regs *)regs);
+	bool returns = flags & TL_INSN_AT_RETURN;
 	u32 i;
 
-	for (i = 0; i < found; i++)
+	for (i = 0; i < found; i++) {
+#ifdef TL_STACK_HAS_TRAMPOLINES
+		/*
+		 * Inside of the trampoline, which keeps no frame of its own: the next is that of
+		 * the function returned to, and where in that isn't among them.
+		 */
+		if (returns && frames[i] - tl_trampoline - 1 < TL_TRAMPOLINE_MAX)
+			return i + 1;
+		if (returns)
+			continue;
+#endif
 		if (frames[i] == ip)
 			return i + 1;
-#ifdef TL_STACK_HAS_TRAMPOLINES
-	if (flags & TL_INSN_AT_RETURN) {
-		/* The trampoline keeps no frame: the next is that of the function returned to. */
-		unsigned long above;
-
-		if (copy_from_kernel_nofault(&above, TL_FRAME_RETURN(regs), sizeof(above)))
-			return found + 1;
-		for (i = 0; i < found; i++)
-			if (frames[i] == above)
-				return i;
 	}
-#endif
 	return found + 1;
 }
 NOKPROBE_SYMBOL(tl_stack_behind);

@@ -46,14 +46,18 @@ tl_inline int tl_guard_is_text(const struct tl_insn *insns)
 	return insns[0].op == TL_OP_TASK && insns[0].imm == TL_TASK_COMM;
 }
 
+/* Whether the interpreter narrows what @op loads. */
+tl_inline int tl_guard_narrows(__u8 op)
+{
+	return op == TL_OP_ARG || op == TL_OP_REG || op == TL_OP_RETVAL;
+}
+
 /* The instructions at the beginning of a verified program that make its first value; 0: others. */
 tl_inline __u32 tl_guard_source(const struct tl_insn *insns)
 {
-	switch (insns[0].op) {
-	case TL_OP_ARG:
-	case TL_OP_REG:
-	case TL_OP_RETVAL:
+	if (tl_guard_narrows(insns[0].op))
 		return insns[1].op == TL_OP_ADD ? 2 : 1;
+	switch (insns[0].op) {
 	case TL_OP_DURATION:
 		return 1;
 	case TL_OP_TASK:
@@ -205,7 +209,7 @@ tl_inline int tl_guard_of(struct tl_guard *guard, const struct tl_insn *insns, _
 		return 0;
 	guard->mask = ~0ULL;
 	guard->flip = 0;
-	if (insns[0].size && insns[0].size != 8) {
+	if (tl_guard_narrows(insns[0].op) && insns[0].size && insns[0].size != 8) {
 		guard->mask >>= 64 - 8 * insns[0].size;
 		if (insns[0].flags & TL_INSN_SIGNED)
 			guard->flip = 1ULL << (8 * insns[0].size - 1);

@@ -11,7 +11,7 @@
  *   TL_RETURN_REGISTER() where a function that begins returns to, if a register has that
  *   TL_STACK_HAS_TRAMPOLINES  where stacks show the kernel's trampoline for return probes: to
  *                        be replaced; its own frame isn't among them
- *   TL_FRAME_RETURN()    there, of a function that @regs are of, where it returns to is kept
+ *   TL_TRAMPOLINE_MAX    there, its size in bytes, at most
  *   TL_TRAP_IS_NMI       whether a breakpoint's handler counts as an NMI's
  *   tl_regs_irqs_off()   whether what @regs were saved of had interrupts off; @trap: by a
  *                        breakpoint or a call, else at a return

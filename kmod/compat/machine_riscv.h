@@ -17,7 +17,7 @@
 #define TL_RETURN_REGISTER(regs)	((regs)->ra)
 /* Its unwinder leaves what return probes put on the stack. */
 #define TL_STACK_HAS_TRAMPOLINES
-#define TL_FRAME_RETURN(regs)	((const void *)((regs)->s0 - sizeof(long)))
+#define TL_TRAMPOLINE_MAX	256
 #define TL_TRAP_IS_NMI		true
 #define TL_NOT_STEPPED		", or an instruction that it can't step, as of an atomic operation"
 
@@ -82,8 +82,8 @@ static inline unsigned int tl_ftrace_skip(u64 address)
 
 /*
  * From a load-reserved to its store-conditional, which is at most TL_RESERVED bytes further on: a
- * trap there takes the reservation away, each time that it is tried again. Nothing that is
- * trapped yet is there.
+ * trap there takes the reservation away, each time that it is tried again. Others' traps aren't
+ * seen through.
  */
 #define TL_RESERVED	64
 
@@ -92,19 +92,22 @@ static inline bool tl_never_passes(u64 address, u64 offset)
 	u64 reserved = 0;
 	u64 at;
 
-	for (at = address - offset; at <= address;) {
+	for (at = address - offset; at <= address || reserved;) {
 		u16 half[2];
 		u32 insn;
 
 		if (copy_from_kernel_nofault(half, (void *)at, sizeof(half)))
 			return false;
 		insn = (half[0] & 3) == 3 ? half[0] | (u32)half[1] << 16 : 0;
+		if (reserved && at - reserved > TL_RESERVED)
+			reserved = 0;	/* it only waits */
 		if ((insn & 0xf9f0607f) == 0x1000202f)
-			reserved = at;
-		if (at == address)
-			return reserved && at - reserved <= TL_RESERVED;
-		if ((insn & 0xf800607f) == 0x1800202f)
+			reserved = at <= address ? at : 0;
+		if ((insn & 0xf800607f) == 0x1800202f) {
+			if (reserved && at >= address)
+				return true;
 			reserved = 0;
+		}
 		at += insn ? 4 : 2;
 	}
 	return false;

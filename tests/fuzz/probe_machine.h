@@ -17,7 +17,7 @@ struct FuzzMachine {
             mock.kernel.store_u64(kernel_page + at, kernel_page + (at + 64) % mock_page);
         mock.kernel.store(kernel_page + mock_page - 5, "names");
         mock.user.store(user_page, "text of a task's");
-        mock.task = {11, 12, 1000, 1, kernel_page + 128};
+        mock.task = {11, 300, 70000, 1, kernel_page + 128};
         for (std::size_t i = 0; i < regs.word.size(); i++)
             regs.word.at(i) = value(i);
         for (std::size_t i = 0; i < regs.arg.size(); i++)

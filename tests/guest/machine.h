@@ -23,6 +23,9 @@ constexpr std::uint64_t kernel_begin = 0xffff800000000000;
 constexpr std::uint32_t place_word = 16; // of struct pt_regs: the instruction pointer
 constexpr std::uint32_t pt_regs_end = 21;
 constexpr std::uint64_t kernel_largefile = 0100000;
+// That no probe may be in, where no debugfs lists them.
+constexpr const char* forbidden_functions[] = {"do_int3", "asm_exc_int3", "exc_double_fault",
+                                               "kprobe_int3_handler", "get_kprobe"};
 #elif defined(__aarch64__)
 constexpr bool entries_may_be_by_ftrace = false;
 constexpr bool makes_jumps = false;
@@ -34,6 +37,9 @@ constexpr std::uint64_t kernel_begin = 0xffff000000000000;
 constexpr std::uint32_t place_word = 32;
 constexpr std::uint32_t pt_regs_end = 64; // and less in most kernels
 constexpr std::uint64_t kernel_largefile = 0400000;
+// That no probe may be in, where no debugfs lists them.
+constexpr const char* forbidden_functions[] = {"get_kprobe", "aggr_pre_handler",
+                                               "kprobe_fault_handler"};
 #else
 constexpr bool entries_may_be_by_ftrace = false;
 constexpr bool makes_jumps = false;
@@ -45,6 +51,10 @@ constexpr std::uint64_t kernel_begin = 0xff00000000000000;
 constexpr std::uint32_t place_word = 0;
 constexpr std::uint32_t pt_regs_end = 36;
 constexpr std::uint64_t kernel_largefile = 0100000;
+// That no probe may be in, where no debugfs lists them.
+constexpr const char* forbidden_functions[] = {"get_kprobe", "aggr_pre_handler",
+                                               "kprobe_fault_handler", "kprobe_breakpoint_handler",
+                                               "kprobe_single_step_handler"};
 #endif
 
 // The word of struct pt_regs that has an argument, from 0.

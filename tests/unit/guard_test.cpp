@@ -192,6 +192,23 @@ TEST_F(GuardOf, WordsOfTasks) {
     mock = {};
 }
 
+// What these load isn't narrowed, whatever a client has put there.
+TEST_F(GuardOf, WholeWordsOfTasksAndDurations) {
+    for (const tl_op op : {TL_OP_TASK, TL_OP_DURATION}) {
+        for (const __u8 size : {1, 4, 77}) {
+            tl_insn load = part(op, TL_TASK_TGID, size, TL_INSN_SIGNED);
+            const Program program = guarded(load, TL_OP_JEQ, 0x100000180, false);
+            tl_guard guard{};
+            ASSERT_TRUE(guards(program, guard));
+            mock.task[TL_TASK_TGID] = 0x100000180;
+            EXPECT_TRUE(accepts(program, {}, 0x100000180));
+            EXPECT_TRUE(tl_guard_passes(&guard, 0x100000180));
+            EXPECT_FALSE(tl_guard_passes(&guard, 0x180));
+        }
+    }
+    mock = {};
+}
+
 TEST_F(GuardOf, NamesOfTasks) {
     constexpr __u64 comm = 0xffff888000001000;
     for (const std::string wanted : {"", "d", "dd", "ddd", "12345678", "1234567890abcde"}) {

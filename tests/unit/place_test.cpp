@@ -47,6 +47,16 @@ TEST(Place, InAModulesLastFunctionWhereItsDataIsElsewhere) {
     EXPECT_EQ(place(0xffffffffc0103100, text), "none"); // a page behind it
 }
 
+TEST(Place, LabelsOfTheAssemblerAreNoPlaces) {
+    const char* text = "ffffffff00520000 t last\t[lab]\n"
+                       "ffffffff00520000 t $xrv64i2p1_m2p0\t[lab]\n"
+                       "ffffffff0052003e t set\t[lab]\n"
+                       "ffffffff0052007e t .L11\t[lab]\n"
+                       "ffffffff00520080 t $d\t[lab]\n";
+    EXPECT_EQ(place(0xffffffff00520086, text), "set+0x48 [lab]");
+    EXPECT_EQ(place(0xffffffff00520002, text), "last+0x2 [lab]");
+}
+
 TEST(Place, InAPageMadeAtRunTime) {
     EXPECT_EQ(place(0xffffffffc0301000), "ftrace_trampoline [__builtin__ftrace]");
     EXPECT_EQ(place(0xffffffffc0305fff), "kprobe_optinsn_page+0xfff [__builtin__kprobes]");

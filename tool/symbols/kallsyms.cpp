@@ -120,11 +120,6 @@ bool is_generated(std::string_view module) {
     return module == "bpf" || module == "__builtin__ftrace" || module == "__builtin__kprobes";
 }
 
-// What tells code from data in modules of arm64 and riscv64, and the assembler's own labels.
-bool is_mark(std::string_view name) {
-    return name.starts_with("$x") || name.starts_with("$d") || name.starts_with(".L");
-}
-
 // FNV-1a: names are short.
 std::uint32_t hash_name(std::string_view name) {
     std::uint32_t hash = 2166136261U;
@@ -175,6 +170,10 @@ std::optional<unsigned> unlikeness(std::string_view wanted, std::string_view nam
 }
 
 } // namespace
+
+bool is_mark(std::string_view name) {
+    return name.starts_with("$x") || name.starts_with("$d") || name.starts_with(".L");
+}
 
 bool Symbol::is_padding() const {
     return trapline::is_padding(name);

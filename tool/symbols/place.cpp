@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "symbols/kallsyms.h"
+
 namespace trapline {
 
 namespace {
@@ -96,7 +98,7 @@ std::optional<Place> find_place(std::uint64_t address, std::istream& kallsyms) {
     while (std::getline(kallsyms, line)) {
         std::uint64_t at = 0;
         char type = 0;
-        if (auto place = parse(line, at, type))
+        if (auto place = parse(line, at, type); place && !is_mark(place->symbol))
             search.look(std::move(*place), at, type);
     }
     return search.finish();
