@@ -38,6 +38,32 @@ TEST_F(TypedCompile, ParametersWithoutNames) {
     EXPECT_EQ(described(probe.layout.return_fields), "") << "void";
 }
 
+// gcc has "long unsigned int" for it, clang "unsigned long"; a cast may say either.
+TEST_F(TypedCompile, IntegersAsClangCallsThem) {
+    const MadeBtf clang;
+    const int long_ = btf__add_int(clang.get(), "long", 8, BTF_INT_SIGNED);
+    btf__add_int(clang.get(), "unsigned long", 8, 0);
+    btf__add_int(clang.get(), "short", 2, BTF_INT_SIGNED);
+    btf__add_int(clang.get(), "unsigned short", 2, 0);
+    btf__add_int(clang.get(), "long long", 8, BTF_INT_SIGNED);
+    btf__add_int(clang.get(), "unsigned long long", 8, 0);
+    const auto function = static_cast<TypeId>(clang.function("f", 0, {{"n", long_}}));
+    const auto types = clang.types();
+    TypedFields fields;
+    const auto compiled = [&](const std::string& probe) {
+        return compile_probe(parse_probe(probe), 1, 1, KnownTypes{types.get(), function, {}},
+                             fields);
+    };
+    EXPECT_EQ(
+        described(compiled("f((long)n, (long int)n, (unsigned long)n, (short)n, (unsigned short "
+                           "int)n, (long long)n, (unsigned long long int)n)")
+                      .layout.entry_fields),
+        "(long)n:signed:8 (long int)n:signed:8 (unsigned long)n:hex:8 (short)n:signed:2 "
+        "(unsigned short int)n:unsigned:2 (long long)n:signed:8 "
+        "(unsigned long long int)n:unsigned:8");
+    EXPECT_THROW(compiled("f((int)n)"), UsageError) << "there is none here";
+}
+
 TEST_F(TypedCompile, EachEnd) {
     const CompiledProbe entry = compile("kprobe:f", made.int_, {{"a", made.int_}});
     EXPECT_EQ(described(entry.layout.entry_fields), "a:signed:4");

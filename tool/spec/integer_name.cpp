@@ -3,6 +3,8 @@
 #include "spec/integer_name.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace trapline {
 
@@ -41,6 +43,17 @@ std::string integer_name(Words words) {
     if (longs == 1)
         return "long " + sign + "int";
     return sign + "int";
+}
+
+std::string_view clang_integer_name(std::string_view name) {
+    static constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"short int", "short"},         {"short unsigned int", "unsigned short"},
+        {"long int", "long"},           {"long unsigned int", "unsigned long"},
+        {"long long int", "long long"}, {"long long unsigned int", "unsigned long long"},
+    };
+    const auto* const found = std::find_if(std::begin(names), std::end(names),
+                                           [&](const auto& one) { return one.first == name; });
+    return found == std::end(names) ? name : found->second;
 }
 
 } // namespace trapline

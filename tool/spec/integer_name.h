@@ -12,4 +12,7 @@ namespace trapline {
 // word that is no integer's is returned as it is. Empty: those words are no type.
 std::string integer_name(std::span<const std::string_view> words);
 
+// What clang calls the same type: "unsigned long". Others are returned as they are.
+std::string_view clang_integer_name(std::string_view name);
+
 } // namespace trapline

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "spec/caret.h"
+#include "spec/integer_name.h"
 #include "spec/member.h"
 #include "spec/registers.h"
 #include "spec/typed_field.h"
@@ -514,8 +515,10 @@ CType Scope::find_type(const TypeName& name) const {
              known_.why_none.empty() ? "this kernel has no BTF" : known_.why_none);
     const TypeId near = known_.function.value_or(void_type);
     for (const TypeKind kind : kinds)
-        if (const auto found = known_.types->find(kind, name.name, near))
-            return {*found, name.pointers};
+        for (const std::string_view one :
+             {std::string_view(name.name), clang_integer_name(name.name)})
+            if (const auto found = known_.types->find(kind, one, near))
+                return {*found, name.pointers};
     const bool structure =
         name.tag == TypeName::Tag::none && known_.types->find(TypeKind::structure, name.name, near);
     fail(name.position, fmt::format("there is no type {}", name.name),

@@ -233,6 +233,10 @@ riscv64)
 	elif ! trapline trace kprobe:vfs_read+5 -- true >/dev/null 2>&1; then
 		inside=0x9 inside_next=0xa within=0x6 entry=0x4
 	fi
+	# The first instructions there may be of one byte.
+	while trapline trace kprobe:vfs_read+$inside_next -- true >/dev/null 2>&1; do
+		inside_next=$(printf 0x%x $((inside_next + 1)))
+	done
 	;;
 esac
 

@@ -12,11 +12,16 @@
 static DEFINE_STATIC_KEY_FALSE(tlp_key);
 static int tlp_sum;	/* for who calls: what isn't used is left out */
 
-static noinline int tlp_twin(int number)
+static noinline __used int tlp_twin(int number)
 {
 	barrier();
 	return number + 1;
 }
+
+#ifdef CONFIG_CC_IS_CLANG
+/* Which makes none of its own. */
+static int tlp_cloned(int number, int always) __asm__("tlp_cloned.constprop.0");
+#endif
 
 /* All callers pass the same second argument, so the compiler leaves it out: tlp_cloned.constprop.0 */
 static noinline int tlp_cloned(int number, int always)

@@ -3,7 +3,7 @@
 #include <linux/compiler.h>
 #include "places.h"
 
-static noinline int tlp_twin(int number)
+static noinline __used int tlp_twin(int number)
 {
 	barrier();
 	return number + 2;

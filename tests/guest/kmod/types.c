@@ -61,12 +61,20 @@ noinline __noclone long tlt_look(const struct tlt_data *data, const struct tlt_d
 noinline __noclone void tlt_say(const char *text, char *room, const char *empty,
 				const char *lost, const char *nothing)
 {
+	TLT_PASSED(text);
+	TLT_PASSED(room);
+	TLT_PASSED(empty);
+	TLT_PASSED(lost);
+	TLT_PASSED(nothing);
 	barrier();
 }
 
 noinline __noclone enum tlt_color tlt_paint(enum tlt_color color, enum tlt_flags flags,
 					    enum tlt_flags both, enum tlt_flags more, bool wet)
 {
+	TLT_PASSED(flags);
+	TLT_PASSED(both);
+	TLT_PASSED(more);
 	barrier();
 	return wet ? TLT_NONE : color;
 }
@@ -117,14 +125,21 @@ noinline __noclone int tlt_wait(int whom)
 
 noinline __noclone void tlt_user(const char __user *text, size_t size)
 {
+	TLT_PASSED(text);
+	TLT_PASSED(size);
 	barrier();
 }
 
-static noinline __noclone int tlt_twin(int number)
+static noinline __noclone __used int tlt_twin(int number)
 {
 	barrier();
 	return number + 1;
 }
+
+#ifdef CONFIG_CC_IS_CLANG
+/* Which makes none of its own. */
+static int tlt_cloned(int number, int always) __asm__("tlt_cloned.constprop.0");
+#endif
 
 /* All callers pass the same second argument, so the compiler leaves it out: tlt_cloned.constprop.0 */
 static noinline int tlt_cloned(int number, int always)

@@ -3,7 +3,7 @@
 #include <linux/compiler.h>
 #include "types.h"
 
-static noinline __noclone int tlt_twin(const struct tlt_point *point, bool twice)
+static noinline __noclone __used int tlt_twin(const struct tlt_point *point, bool twice)
 {
 	barrier();
 	return twice ? 2 * point->y : point->y;
