@@ -26,8 +26,8 @@ struct Symbol {
     bool is_cold_part() const; // what the compiler moved out of a function: NAME.cold
 };
 
-// Whether that's no symbol of the source: what tells code from data in modules of arm64 and riscv64,
-// and the assembler's own labels.
+// Whether that's no symbol of the source: what tells code from data in modules of arm64 and
+// riscv64, and the assembler's own labels.
 bool is_mark(std::string_view name);
 
 // A function, told from others of its name.
