@@ -8,11 +8,11 @@
  *
  * There is a general handler for each kind of probe, one before it for conditions that are
  * comparisons of one value (shared/guard.h), one before all for filters by CPU, user, name or
- * cgroup, and fast ones for what is common: no trigger and no limit, registers for fields,
- * the TSC for a clock, a task that allowed preemption, room in the chunk, a task already
- * named. A fast handler that finds anything else undoes nothing, for it has done nothing, and jumps to the general
- * one. It calls no function, so it saves no registers. There are none where machine.h has
- * no TL_FAST_HANDLERS.
+ * cgroup, and fast ones for what is common: registers for fields, the TSC for a clock, a task that
+ * allowed preemption, room in the chunk, a task already named, and, but for the entry of a call,
+ * which only puts fields down, no trigger and no limit. A fast handler that finds anything else
+ * undoes nothing, for it has done nothing, and jumps to the general one. It calls no function, so
+ * it saves no registers. There are none where machine.h has no TL_FAST_HANDLERS.
  */
 #include <linux/hardirq.h>
 #include <linux/math64.h>
