@@ -327,7 +327,7 @@ int main() {
             fmt::format("trapline: call, if {}", condition),
             filtered_cost(TRAPLINE_CALL,
                           fmt::format("vfs_read($arg1, $arg2, $arg3) if {}", condition).c_str()),
-            call_floor, 80);
+            call_floor, 85);
     for (const auto& [name, config] : filters()) {
         const double budget = name == "cgroup" ? 50 : 40; // what is above it is looked at too
         report.budget("trapline: entry, filtered by " + name,

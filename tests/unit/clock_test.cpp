@@ -38,7 +38,7 @@ TEST(Clock, TwoAnchorsGiveTheExactSlope) {
     EXPECT_EQ(clock.to_monotonic_ns(1500), 1100U);
     EXPECT_EQ(clock.to_monotonic_ns(3000), 2100U);
     EXPECT_EQ(clock.to_monotonic_ns(6000), 4100U);
-    EXPECT_EQ(clock.duration_ns(3), 2U);
+    EXPECT_EQ(clock.duration_ns(3), 3U) << "nominal, as in conditions";
 }
 
 TEST(Clock, AdvancingLeavesNoStep) {
@@ -49,7 +49,7 @@ TEST(Clock, AdvancingLeavesNoStep) {
     clock.advance({.ticks = 2000, .monotonic_ns = 2000, .realtime_ns = 0});
     EXPECT_EQ(clock.to_monotonic_ns(1000), 1100U);
     EXPECT_EQ(clock.to_monotonic_ns(2000), 2000U);
-    EXPECT_EQ(clock.duration_ns(1000), 900U);
+    EXPECT_EQ(clock.duration_ns(1000), 1000U);
 }
 
 TEST(Clock, IgnoresAnchorsThatAreNotLater) {

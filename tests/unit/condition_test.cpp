@@ -305,6 +305,8 @@ TEST(Condition, RefusedWithACaret) {
         {"f if $retval = 0", "'==' compares", 13},
         {"f if $arg1 == 'a'", "''' is not expected here", 14},
         {"f if * == 5", value, 7},
+        {"f if $uid == -1", "$uid is never that: it is from 0 to 4294967295", 13},
+        {"f if $pid > 4294967296", "$pid is never that: it is from 0 to 4294967295", 12},
         {"f if \\ == 5", "'\\' is not expected here", 5},
         {"f if ] == 5", "']' is not expected here", 5},
         {"f if $arg1 & 1 == 0", relation, 11},

@@ -194,6 +194,14 @@ TEST_F(Lists, ArraysElementsAndSlices) {
     EXPECT_EQ(v.entry[2].text, std::string("\x02\x42\xac\x11\x00\x02", 6));
     EXPECT_EQ(v.entry[3].text, "\x42\xac");
     EXPECT_EQ(v.entry[4].text, "ll8");
+    // A format is each one's.
+    const CompiledProbe formatted = list("(o->numbers[1:3]:x, o->numbers[0:1]:be16)");
+    EXPECT_EQ(described(formatted.layout.entry_fields),
+              "o->numbers[1]:hex:2 o->numbers[2]:hex:2 o->numbers[0]:unsigned:2 faults:faults");
+    v = run(formatted, {at});
+    EXPECT_EQ(v.entry[0].number, 0xfffeU);
+    EXPECT_EQ(v.entry[1].number, 3U);
+    EXPECT_EQ(v.entry[2].number, 0x100U);
     // Of a pointer too.
     v = run(list("(o->to[0].a, (&o->in)[0].b, *o->numbers, *(o->numbers + 1))"), {at});
     EXPECT_EQ(v.entry[0].number, 77U);
@@ -669,7 +677,7 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
         {"(%rdi:hex)", "how many bytes isn't known @ 6 | say it: :hex[16]"},
         {"(o->half:be16)", "o->half is no number of 2 bytes @ 9 | say what is meant: (u16)o->half, "
                            "or *(u16 *)o->half"},
-        {"(o->in.text:be32)", "o->in.text is no number of 4 bytes @ 12 | "},
+        {"(o->in.text:be32)", "o->in.text[0] is no number of 4 bytes @ 12 | "},
         {"(o->to[0:2].a)", "o->to[0:2] is a slice, whose elements aren't picked from @ 12 | name "},
         {"((bool)n)", "only a byte can be made a bool @ 2 | compare it with 0"},
         {"(n, n)", "n is in the list already @ 4 | "},

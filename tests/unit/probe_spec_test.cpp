@@ -309,6 +309,19 @@ TEST(ProbeSpec, AnOopsHasSlashesToo) {
     EXPECT_FALSE(parse_probe("f+0x1c/0x80 [ext4]").condition);
 }
 
+TEST(ProbeSpec, ReturnsArePrintedBehindAList) {
+    for (const char* text : {"f = $retval", "f = ", "f = $retval if $arg1 == 1"}) {
+        try {
+            parse_probe(text);
+            ADD_FAILURE() << text;
+        } catch (const UsageError& error) {
+            EXPECT_NE(std::string(error.what()).find("stands behind a list"), std::string::npos);
+            EXPECT_NE(error.hint().find("vfs_read() = $retval"), std::string::npos);
+            EXPECT_NE(error.hint().find("double quotes"), std::string::npos);
+        }
+    }
+}
+
 TEST(ProbeSpec, CaretsWithACondition) {
     EXPECT_EQ(refusal(" if $arg1 == 1"), "a function's name is expected here @ 0");
     EXPECT_EQ(refusal("f g if $arg1 == 1"), "' ' is not expected here @ 1");

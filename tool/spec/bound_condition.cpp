@@ -179,8 +179,11 @@ private:
     void number(const Expression& expression, Operand& made) const {
         const Value value = scope_.number(expression);
         made.chain = value.chain;
-        if (!value.type)
+        if (!value.type) {
+            if (is_of_task(expression))
+                made.bits = 32;
             return;
+        }
         const Types& types = *value.types;
         made.is_signed = is_signed_number(types, *value.type);
         made.bits = 8 * static_cast<unsigned>(size_of(types, *value.type));

@@ -125,6 +125,11 @@ public:
             parse_names();
             parse_place();
         }
+        const std::size_t next = text_.find_first_not_of(" \t", at_);
+        if (next != std::string_view::npos && text_[next] == '=')
+            throw bad_probe(whole_, next, "what is printed of the return stands behind a list",
+                            "as in vfs_read() = $retval, 'vfs_read(count) = $retval'\n" +
+                                std::string(quotes_hint));
         if (at_ < text_.size())
             fail(at_, fmt::format("'{}' is not expected here", shown(text_.substr(at_, 1))));
         if (spec_.module.size() + spec_.function.size() + spec_.file.size() + 2 >

@@ -54,13 +54,8 @@ public:
             return inside(std::move(value));
         case Format::ip4:
             return {ip4(std::move(value))};
-        case Format::be16:
-        case Format::be32:
-            return {big_endian(std::move(value), item_.format == Format::be16 ? 2 : 4)};
-        case Format::symbol:
-            return {symbolic(std::move(value))};
         default:
-            return {formatted(std::move(value))};
+            return numbers(std::move(value));
         }
     }
 
@@ -158,6 +153,15 @@ private:
             size_of(types, type) == 1)
             return {byte_field(first.chain, std::min<std::uint64_t>(count, TL_STR_MAX), name,
                                NumberForm::hex)};
+        return each(first, count, name, [this](Value element, const std::string& its_name) {
+            return as_typed(std::move(element), its_name);
+        });
+    }
+
+    // What `make` makes of each element, by its name.
+    template <class Make>
+    std::vector<Recorded> each(const Value& first, std::uint64_t count, const std::string& name,
+                               Make make) const {
         if (count > elements_max)
             fail(fmt::format("{} has {} elements, and {} can be recorded", name, count,
                              elements_max),
@@ -169,9 +173,8 @@ private:
         for (std::uint64_t i = 0; i < count; i++) {
             Value element = first;
             element.elements = 0;
-            element.chain.add(i * size_of(types, type));
-            for (Recorded& one :
-                 as_typed(std::move(element), fmt::format("{}[{}]", base, begin + i)))
+            element.chain.add(i * size_of(*first.types, *first.type));
+            for (Recorded& one : make(std::move(element), fmt::format("{}[{}]", base, begin + i)))
                 all.push_back(std::move(one));
         }
         return all;
@@ -243,9 +246,37 @@ private:
 
     // ---- with one
 
-    Recorded formatted(Value value) {
+    // Of an array or a slice, each.
+    std::vector<Recorded> numbers(Value value) {
+        std::uint64_t count = value.type ? value.elements : 0;
+        if (value.type && count == 0 && value.place == Place::memory &&
+            is_array(*value.types, *value.type)) {
+            const Type& type = plain(*value.types, value.type->id);
+            count = type.count;
+            value.type = CType{type.target, 0};
+        }
+        if (count == 0)
+            return {one_number(std::move(value), name_)};
+        return each(value, count, name_, [this](Value element, const std::string& its_name) {
+            return std::vector<Recorded>{one_number(std::move(element), its_name)};
+        });
+    }
+
+    Recorded one_number(Value value, const std::string& name) {
+        switch (item_.format) {
+        case Format::be16:
+        case Format::be32:
+            return big_endian(std::move(value), name, item_.format == Format::be16 ? 2 : 4);
+        case Format::symbol:
+            return symbolic(std::move(value), name);
+        default:
+            return formatted(std::move(value), name);
+        }
+    }
+
+    Recorded formatted(Value value, const std::string& name) {
         value = scope_.number(expression_, std::move(value));
-        Field field{.name = name_};
+        Field field{.name = name};
         if (value.type)
             field.size = static_cast<std::uint8_t>(size_of(*value.types, *value.type));
         switch (item_.format) {
@@ -278,36 +309,36 @@ private:
                root.builtin <= Builtin::cpu && root.builtin != Builtin::comm;
     }
 
-    Recorded symbolic(Value value) {
+    Recorded symbolic(Value value, const std::string& name) {
         if (is_counted(value) || value.bits != 0)
             scope_.fail(item_.format_position,
-                        fmt::format("{} is {}", name_,
+                        fmt::format("{} is {}", name,
                                     value.bits != 0 ? "a bitfield, and no address" : "no address"),
                         "a symbol is found by a pointer, or a number as long as one");
         value = scope_.number(expression_, std::move(value));
         if (value.type && size_of(*value.types, *value.type) != word_size)
             scope_.fail(item_.format_position,
-                        fmt::format("{} has {} bytes, and an address {}", name_,
+                        fmt::format("{} has {} bytes, and an address {}", name,
                                     size_of(*value.types, *value.type), word_size),
                         "a symbol is found by a pointer, or a number as long as one");
         const bool returned_to =
             expression_.kind == Kind::builtin && expression_.builtin == Builtin::caller;
         return recorded_number(
-            {.name = name_, .form = returned_to ? NumberForm::caller : NumberForm::symbol},
+            {.name = name, .form = returned_to ? NumberForm::caller : NumberForm::symbol},
             std::move(value.chain));
     }
 
-    Recorded big_endian(Value value, std::uint8_t size) {
+    Recorded big_endian(Value value, const std::string& name, std::uint8_t size) {
         if (value.type &&
             (!is_number(*value.types, *value.type) || size_of(*value.types, *value.type) != size))
             scope_.fail(item_.format_position,
-                        fmt::format("{} is no number of {} bytes", name_, size),
+                        fmt::format("{} is no number of {} bytes", name, size),
                         fmt::format("say what is meant: (u{0}){1}, or *(u{0} *){1} for what it "
                                     "leads to",
-                                    size * 8, name_));
+                                    size * 8, name));
         value = scope_.number(expression_, std::move(value));
         value.chain.append(TL_OP_SWAP, 0, size);
-        return recorded_number({.name = name_, .size = size, .form = NumberForm::unsigned_},
+        return recorded_number({.name = name, .size = size, .form = NumberForm::unsigned_},
                                std::move(value.chain));
     }
 

@@ -24,7 +24,7 @@ std::uint64_t saturate(Wide value) {
 
 ClockConversion::ClockConversion(std::uint64_t hz, const ClockAnchor& start,
                                  std::optional<ClockAnchor> stop)
-    : base_(start), latest_(start), slope_ns_(ns_per_s), slope_ticks_(hz) {
+    : hz_(hz), base_(start), latest_(start), slope_ns_(ns_per_s), slope_ticks_(hz) {
     if (hz == 0)
         throw Error("the session's clock has a frequency of 0 Hz",
                     "the module and the tool may not belong together: rebuild both");
@@ -61,7 +61,7 @@ std::uint64_t ClockConversion::to_realtime_ns(std::uint64_t ticks) const {
 }
 
 std::uint64_t ClockConversion::duration_ns(std::uint64_t ticks) const {
-    return saturate(Wide{ticks} * slope_ns_ / slope_ticks_);
+    return saturate(Wide{ticks} * ns_per_s / hz_);
 }
 
 } // namespace trapline

@@ -37,11 +37,13 @@ public:
     // CLOCK_MONOTONIC; saturates instead of wrapping, like the others.
     std::uint64_t to_monotonic_ns(std::uint64_t ticks) const;
     std::uint64_t to_realtime_ns(std::uint64_t ticks) const;
+    // At the nominal frequency, as conditions are: what one lets pass is what is shown.
     std::uint64_t duration_ns(std::uint64_t ticks) const;
 
 private:
     std::uint64_t from_base(std::uint64_t base_ns, std::uint64_t ticks) const;
 
+    std::uint64_t hz_;
     ClockAnchor base_;
     ClockAnchor latest_;
     // Nanoseconds per ticks.
