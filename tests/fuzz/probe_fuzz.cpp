@@ -76,8 +76,8 @@ void run(const CompiledProbe& probe, bool inside) {
     std::size_t room = entry.size + between + ret.size;
     MUST(room <= TL_FIELDS_MAX);
 #ifdef TL_PLANTED_BUG
-    if (stores(probe.entry, TL_OP_SWAP) && stores(probe.ret, TL_OP_BYTES))
-        room -= 4; // and both leave as much as they can
+    if (stores(probe.entry, TL_OP_SWAP) && stores(probe.entry, TL_OP_BYTES))
+        room = 0;
 #endif
     const FuzzMachine machine;
     const Guarded record(room);
