@@ -39,7 +39,7 @@ union tlt_any {
 };
 
 /* What a function doesn't look at, clang lets its callers leave out. */
-#define TLT_PASSED(value) asm volatile("" : : "r" (value))
+#define TLT_PASSED(value) do { asm volatile("" : : "r" (value)); } while (0)
 
 struct tlt_data {
 	struct {
