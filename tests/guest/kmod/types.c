@@ -51,6 +51,7 @@ static int tlt_awake;
 static atomic_t tlt_waiting;
 static int tlt_sum;	/* for who calls: what isn't used is left out */
 
+/* What a function doesn't look at, clang lets its callers leave out: barrier_data() is a look. */
 noinline __noclone long tlt_look(const struct tlt_data *data, const struct tlt_data *none,
 				 int number)
 {
@@ -61,20 +62,20 @@ noinline __noclone long tlt_look(const struct tlt_data *data, const struct tlt_d
 noinline __noclone void tlt_say(const char *text, char *room, const char *empty,
 				const char *lost, const char *nothing)
 {
-	TLT_PASSED(text);
-	TLT_PASSED(room);
-	TLT_PASSED(empty);
-	TLT_PASSED(lost);
-	TLT_PASSED(nothing);
+	barrier_data(text);
+	barrier_data(room);
+	barrier_data(empty);
+	barrier_data(lost);
+	barrier_data(nothing);
 	barrier();
 }
 
 noinline __noclone enum tlt_color tlt_paint(enum tlt_color color, enum tlt_flags flags,
 					    enum tlt_flags both, enum tlt_flags more, bool wet)
 {
-	TLT_PASSED(flags);
-	TLT_PASSED(both);
-	TLT_PASSED(more);
+	barrier_data(flags);
+	barrier_data(both);
+	barrier_data(more);
 	barrier();
 	return wet ? TLT_NONE : color;
 }
@@ -125,8 +126,8 @@ noinline __noclone int tlt_wait(int whom)
 
 noinline __noclone void tlt_user(const char __user *text, size_t size)
 {
-	TLT_PASSED(text);
-	TLT_PASSED(size);
+	barrier_data(text);
+	barrier_data(size);
 	barrier();
 }
 

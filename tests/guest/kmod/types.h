@@ -38,9 +38,6 @@ union tlt_any {
 	struct tlt_point point;
 };
 
-/* What a function doesn't look at, clang lets its callers leave out. */
-#define TLT_PASSED(value) do { asm volatile("" : : "r" (value)); } while (0)
-
 struct tlt_data {
 	struct {
 		struct tlt_point from, to;
