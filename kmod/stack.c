@@ -226,7 +226,6 @@ static u32 tl_stack_behind(const struct pt_regs *regs, u8 flags, const unsigned 
 			   u32 found)
 {
 	const unsigned long ip = instruction_pointer((struct pt_regs *)regs);
-	bool returns = flags & TL_INSN_AT_RETURN;
 	u32 i;
 
 	for (i = 0; i < found; i++) {
@@ -235,10 +234,11 @@ static u32 tl_stack_behind(const struct pt_regs *regs, u8 flags, const unsigned 
 		 * Inside of the trampoline, which keeps no frame of its own: the next is that of
 		 * the function returned to, and where in that isn't among them.
 		 */
-		if (returns && frames[i] - tl_trampoline - 1 < TL_TRAMPOLINE_MAX)
-			return i + 1;
-		if (returns)
+		if (flags & TL_INSN_AT_RETURN) {
+			if (frames[i] - tl_trampoline - 1 < TL_TRAMPOLINE_MAX)
+				return i + 1;
 			continue;
+		}
 #endif
 		if (frames[i] == ip)
 			return i + 1;
