@@ -527,6 +527,7 @@ TEST_F(Lists, WhatTypesDoNotTellOrRegistersDoNotHold) {
     EXPECT_EQ(refused("open->more"), "how many elements open->more has isn't known @ 0 | "
                                      "name one, open->more[0], or some, open->more[0:4]");
     EXPECT_EQ(refused("open->more[0:4], open->more[4]"), "accepted");
+    EXPECT_EQ(refused("open->more:x"), refused("open->more")) << "not its first alone";
     EXPECT_EQ(refused("*holder"), "*holder has no members that are numbers or text @ 0 | "
                                   "name what is inside of them");
     EXPECT_EQ(refused("*holder:depth[2]"), "accepted");

@@ -133,13 +133,18 @@ private:
     }
 
     std::vector<Recorded> array(Value value, const std::string& name) {
-        const Types& types = *value.types;
-        const Type& type = plain(types, value.type->id);
+        const std::uint64_t count = into_first(value, name);
+        return elements(value, count, name);
+    }
+
+    // Makes an array's value its first element's; returns how many there are.
+    std::uint64_t into_first(Value& value, const std::string& name) const {
+        const Type& type = plain(*value.types, value.type->id);
         value.type = CType{type.target, 0};
         if (type.count == 0)
             fail(fmt::format("how many elements {} has isn't known", name),
                  fmt::format("name one, {}[0], or some, {}[0:4]", name, name));
-        return elements(value, type.count, name);
+        return type.count;
     }
 
     // Text, bytes, or a field for each.
@@ -250,11 +255,8 @@ private:
     std::vector<Recorded> numbers(Value value) {
         std::uint64_t count = value.type ? value.elements : 0;
         if (value.type && count == 0 && value.place == Place::memory &&
-            is_array(*value.types, *value.type)) {
-            const Type& type = plain(*value.types, value.type->id);
-            count = type.count;
-            value.type = CType{type.target, 0};
-        }
+            is_array(*value.types, *value.type))
+            count = into_first(value, name_);
         if (count == 0)
             return {one_number(std::move(value), name_)};
         return each(value, count, name_, [this](Value element, const std::string& its_name) {
