@@ -28,6 +28,60 @@
  */
 #define TL_OWN_COUNT	(IS_ENABLED(CONFIG_PREEMPT_COUNT) ? PREEMPT_OFFSET : 0)
 
+#ifdef TL_FAST_HANDLERS
+
+#define tl_return_count	TL_OWN_COUNT
+
+void tl_handler_learn_returns(void)
+{
+}
+
+#else
+
+/*
+ * The same in a return's handler. Some arm64 kernels get there by a breakpoint, which disables
+ * preemption once more, so this is found out by a return.
+ */
+static u32 tl_return_count = TL_OWN_COUNT;
+static DEFINE_MUTEX(tl_learn_lock);	/* for what follows */
+static u32 tl_learn_outside;
+static bool tl_learned;
+
+static noinline notrace void tl_learn_from(void)
+{
+	barrier();
+}
+
+static int tl_learn_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	tl_return_count = preempt_count() - tl_learn_outside;
+	tl_learned = true;
+	return 0;
+}
+NOKPROBE_SYMBOL(tl_learn_return);
+
+/* Once; before the first return probe is armed. */
+void tl_handler_learn_returns(void)
+{
+	struct kretprobe rp = {
+		.kp.addr = (void *)tl_learn_from,
+		.handler = tl_learn_return,
+		.maxactive = 1,
+	};
+
+	mutex_lock(&tl_learn_lock);
+	if (!tl_learned && !register_kretprobe(&rp)) {
+		preempt_disable();
+		tl_learn_outside = preempt_count();
+		tl_learn_from();
+		preempt_enable();
+		unregister_kretprobe(&rp);
+	}
+	mutex_unlock(&tl_learn_lock);
+}
+
+#endif
+
 /* The interrupted context's preempt_count(). @kp: NULL in return handlers. */
 static __always_inline u32 tl_interrupted_count(const struct kprobe *kp)
 {
@@ -39,7 +93,7 @@ static __always_inline u32 tl_interrupted_count(const struct kprobe *kp)
 	/* A breakpoint can be an exception of the NMI kind; it disables no preemption then. */
 	if (TL_TRAP_IS_NMI && kp && !(kp->flags & KPROBE_FLAG_FTRACE) && count & NMI_MASK)
 		return count - NMI_OFFSET - HARDIRQ_OFFSET;
-	return count - TL_OWN_COUNT;
+	return count - (kp ? TL_OWN_COUNT : tl_return_count);
 }
 
 /* The record's context flags. @kp: NULL in return handlers. */
@@ -96,6 +150,13 @@ static __always_inline bool tl_wanted(const struct tl_session *session)
 	return likely(tl_filter_wants(&session->filter, current->tgid));
 }
 
+/* A hit that ends here. */
+static __always_inline void tl_count_filtered(struct tl_counts *counts)
+{
+	counts->hits++;
+	counts->filtered++;
+}
+
 /*
  * Whether a hit goes on where the session's filter is narrowed; else it ends here, counted if
  * it had to be.
@@ -103,15 +164,12 @@ static __always_inline bool tl_wanted(const struct tl_session *session)
 static __always_inline bool tl_admitted(const struct tl_probe *probe)
 {
 	struct tl_session *session = probe->session;
-	struct tl_counts *counts;
 
 	if (!READ_ONCE(session->active))
 		return false;
 	if (tl_filter_admits(&session->filter))
 		return true;
-	counts = this_cpu_ptr(probe->counts);
-	counts->hits++;
-	counts->filtered++;
+	tl_count_filtered(this_cpu_ptr(probe->counts));
 	return false;
 }
 
@@ -358,8 +416,7 @@ static notrace int tl_entry_guarded(struct kprobe *kp, struct pt_regs *regs)
 		return tl_entry_timed(kp, regs);
 	if (tl_wanted(session) && !tl_program_guards(&probe->entry, regs))
 		return tl_entry_general(kp, regs);
-	counts->hits++;
-	counts->filtered++;
+	tl_count_filtered(counts);
 	return 0;
 }
 NOKPROBE_SYMBOL(tl_entry_guarded);
@@ -382,8 +439,7 @@ static __always_inline int tl_entry_fast(struct kprobe *kp, struct pt_regs *regs
 	if (tl_sampled(&counts->hits))
 		return tl_entry_timed(kp, regs);
 	if (!tl_wanted(session)) {
-		counts->hits++;
-		counts->filtered++;
+		tl_count_filtered(counts);
 		return 0;
 	}
 	if (unlikely(!tl_context_usual(regs)))
@@ -532,8 +588,7 @@ int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (probe->session->filter.narrowed && !tl_admitted(probe))
 		return 0;
 	if (probe->ret.guarded && tl_program_guards(&probe->ret, regs)) {
-		counts->hits++;
-		counts->filtered++;
+		tl_count_filtered(counts);
 		return 0;
 	}
 	tl_hit_general(probe, NULL, &probe->ret, regs);
@@ -618,8 +673,7 @@ static notrace int tl_call_entry_guarded(struct kretprobe_instance *ri, struct p
 		return tl_call_entry_timed(ri, regs);
 	if (tl_wanted(session) && !tl_program_guards(&probe->entry, regs))
 		return tl_call_entry_general(ri, regs);
-	counts->hits++;
-	counts->filtered++;
+	tl_count_filtered(counts);
 	return 1;
 }
 NOKPROBE_SYMBOL(tl_call_entry_guarded);

@@ -15,6 +15,7 @@ kprobe_pre_handler_t tl_handler_entry(struct tl_probe *probe);
 kretprobe_handler_t tl_handler_call_entry(struct tl_probe *probe);
 kretprobe_handler_t tl_handler_call_return(const struct tl_probe *probe);
 int tl_handler_return(struct kretprobe_instance *ri, struct pt_regs *regs);
+void tl_handler_learn_returns(void);
 void tl_end(struct tl_session *session, enum trapline_ended why);
 
 /* @task as records name it. */

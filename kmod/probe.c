@@ -71,6 +71,9 @@ static void tl_probe_refusal(struct tl_probe *probe, int error, char *text)
 	case -EDEADLK:
 		why = "a store-conditional there, or behind it, would never succeed: what ran into the trap would never go on; probe an instruction outside of the loop that tries it";
 		break;
+	case -EFAULT:
+		why = "it is in the last function of a module, behind which nothing is mapped: this kernel would read there, and crash; probe what calls it";
+		break;
 	case -ENOMEM:
 		why = "no memory for it";
 		break;
@@ -117,11 +120,11 @@ static int tl_probe_check(struct tl_probe *probe, char *text)
 			 TL_FIELDS_MAX, size);
 		return -E2BIG;
 	}
-	if (probe->kind == TRAPLINE_CALL &&
-	    sizeof(struct tl_call) + probe->entry.size > KRETPROBE_MAX_DATA_SIZE) {
+	BUILD_BUG_ON(sizeof(struct tl_call) + TL_KEPT_MAX > KRETPROBE_MAX_DATA_SIZE);
+	if (probe->kind == TRAPLINE_CALL && probe->entry.size > TL_KEPT_MAX) {
 		snprintf(text, TL_TEXT_SIZE,
-			 "a call can keep at most %zu bytes of fields until its return, not %u: record less, or the entry alone",
-			 KRETPROBE_MAX_DATA_SIZE - sizeof(struct tl_call), probe->entry.size);
+			 "a call can keep at most %u bytes of fields until its return, not %u: record less, or the entry alone",
+			 TL_KEPT_MAX, probe->entry.size);
 		return -E2BIG;
 	}
 	return tl_probe_check_memory(probe, text);
@@ -194,6 +197,8 @@ static int tl_probe_register(struct tl_probe *probe)
 	if (IS_ENABLED(CONFIG_KALLSYMS) && probe->address &&
 	    tl_site_offset(probe->address) == -ENOENT)
 		return -ENOENT;
+	if (probe->address && tl_site_ends_text(probe->address))
+		return -EFAULT;
 	if (probe->address)
 		kp->addr = (kprobe_opcode_t *)(probe->address - probe->offset);
 	else
@@ -208,11 +213,13 @@ static int tl_probe_register(struct tl_probe *probe)
 		error = tl_kprobe_error(error, (u64)kp->addr);
 		break;
 	case TRAPLINE_RETURN:
+		tl_handler_learn_returns();
 		probe->rp.handler = tl_handler_return;
 		probe->rp.maxactive = probe->maxactive;
 		error = register_kretprobe(&probe->rp);
 		break;
 	default:
+		tl_handler_learn_returns();
 		probe->rp.entry_handler = tl_handler_call_entry(probe);
 		probe->rp.handler = tl_handler_call_return(probe);
 		probe->rp.data_size = tl_probe_data_size(probe);
@@ -290,7 +297,7 @@ struct tl_probe *tl_probe_plant(struct tl_session *session, const struct tl_prob
 	error = tl_probe_register(probe);
 	if (error) {
 		tl_probe_refusal(probe, error, text);
-		if (error == -EDOM || error == -EDEADLK)
+		if (error == -EDOM || error == -EDEADLK || error == -EFAULT)
 			error = -EINVAL;
 		tl_probes_lift(&probe, 1);
 		goto fail;

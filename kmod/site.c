@@ -50,25 +50,51 @@ int tl_site_register(struct kprobe *kp)
 	return register_kprobe(kp);
 }
 
-/*
- * How many bytes @address is into its function; -ENOENT if there is none, or the kernel
- * has no symbols.
- */
-long tl_site_offset(u64 address)
+/* Where @address is in its function, and how large that is; -ENOENT if there is none. */
+static int tl_site_find(u64 address, unsigned long *offset, unsigned long *size)
 {
 	char *name = kmalloc(KSYM_SYMBOL_LEN, GFP_KERNEL);
-	unsigned long found;
-	long offset = -ENOENT;
+	int error = -ENOENT;
 	char *plus;
 
 	if (!name)
 		return -ENOMEM;
 	sprint_symbol(name, address);	/* name+0x10/0x80 [module] */
 	plus = strrchr(name, '+');
-	if (plus && sscanf(plus, "+0x%lx/", &found) == 1)
-		offset = found;
+	if (plus && sscanf(plus, "+0x%lx/0x%lx", offset, size) == 2)
+		error = 0;
 	kfree(name);
-	return offset;
+	return error;
+}
+
+/*
+ * How many bytes @address is into its function; -ENOENT if there is none, or the kernel
+ * has no symbols.
+ */
+long tl_site_offset(u64 address)
+{
+	unsigned long offset, size;
+	int error = tl_site_find(address, &offset, &size);
+
+	return error ?: offset;
+}
+
+/*
+ * Whether the kernel would fault when it looks for room for a jump in place of a trap at @address:
+ * it decodes all of the function, and the last instruction beyond its end, which may be that of a
+ * module's text, with nothing mapped behind it.
+ */
+bool tl_site_ends_text(u64 address)
+{
+	unsigned long offset, size;
+	u64 end, page;
+	u8 byte;
+
+	if (!IS_ENABLED(CONFIG_OPTPROBES) || tl_site_find(address, &offset, &size))
+		return false;
+	end = address - offset + size;
+	page = PAGE_ALIGN(end);
+	return page < end + MAX_INSN_SIZE && copy_from_kernel_nofault(&byte, (void *)page, 1);
 }
 
 /*

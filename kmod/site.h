@@ -17,6 +17,7 @@ void tl_site_read(struct tl_site_text *site, u64 address);
 bool tl_site_trapped(const struct tl_site_text *before, const struct kprobe *kp);
 int tl_site_register(struct kprobe *kp);
 long tl_site_offset(u64 address);
+bool tl_site_ends_text(u64 address);
 int tl_site_arm(struct kprobe *kp, struct tl_site_text *before);
 
 #endif

@@ -93,6 +93,11 @@ tl_inline int tl_guard_goes_on(const struct tl_insn *insns, __u32 n, __u32 sourc
 	for (i = 0; i < n; i++) {
 		const struct tl_insn *insn = &insns[i];
 
+		if (tl_op_compares(insn->op)) {
+			if (tl_compare(insn->op, slot[insn->a], slot[insn->b]))
+				i += insn->jump;
+			continue;
+		}
 		switch (insn->op) {
 		case TL_OP_REJECT:
 			return 0;
@@ -101,15 +106,6 @@ tl_inline int tl_guard_goes_on(const struct tl_insn *insns, __u32 n, __u32 sourc
 			break;
 		case TL_OP_JMP:
 			i += insn->jump;
-			break;
-		case TL_OP_JEQ:
-		case TL_OP_JNE:
-		case TL_OP_JLT:
-		case TL_OP_JLE:
-		case TL_OP_JSLT:
-		case TL_OP_JSLE:
-			if (tl_compare(insn->op, slot[insn->a], slot[insn->b]))
-				i += insn->jump;
 			break;
 		default:
 			if (i + source > n || !tl_guard_same(insn, insns, source))
@@ -180,7 +176,8 @@ tl_inline int tl_guard_of(struct tl_guard *guard, const struct tl_insn *insns, _
 				break;
 			count = tl_guard_insert(from, count, insn->imm);
 			count = tl_guard_insert(from, count, insn->imm + 1);
-		} else if (insn->op != TL_OP_REJECT && (insn->op < TL_OP_JMP || insn->op > TL_OP_JSLE)) {
+		} else if (insn->op != TL_OP_REJECT && insn->op != TL_OP_JMP &&
+			   !tl_op_compares(insn->op)) {
 			if (end + source > n || !tl_guard_same(insn, insns, source))
 				break;
 			end += source - 1;

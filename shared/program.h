@@ -104,6 +104,12 @@ struct tl_insn {
 
 tl_static_assert(sizeof(struct tl_insn) == 16, "tl_insn");
 
+/* Whether it is a jump that compares two slots. */
+tl_inline int tl_op_compares(__u8 op)
+{
+	return op >= TL_OP_JEQ && op <= TL_OP_JSLE;
+}
+
 /* The bytes that @insn stores at most. */
 tl_inline __u32 tl_insn_stores(const struct tl_insn *insn)
 {

@@ -44,6 +44,9 @@
 /* Bytes of fields in one record, whatever its kind. */
 #define TL_FIELDS_MAX		8000
 
+/* Bytes of them that a call keeps from its entry until its return. */
+#define TL_KEPT_MAX		4064
+
 /* Context flags: the context that was interrupted by the trap, not the handler's. */
 #define TL_PREEMPT_DEPTH	0x000f	/* preemption disabled this often, 15: or more */
 #define TL_IRQS_OFF		0x0010

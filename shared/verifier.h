@@ -110,15 +110,8 @@ tl_inline __u32 tl_insn_reads(const struct tl_insn *insn)
 	case TL_OP_SWAP:
 	case TL_OP_MATCH:
 		return 1U << insn->a;
-	case TL_OP_JEQ:
-	case TL_OP_JNE:
-	case TL_OP_JLT:
-	case TL_OP_JLE:
-	case TL_OP_JSLT:
-	case TL_OP_JSLE:
-		return 1U << insn->a | 1U << insn->b;
 	default:
-		return 0;
+		return tl_op_compares(insn->op) ? 1U << insn->a | 1U << insn->b : 0;
 	}
 }
 
@@ -243,6 +236,11 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 		if (stored > verdict.size)
 			verdict.size = stored;
 
+		if (insn->op == TL_OP_JMP || tl_op_compares(insn->op)) {
+			if (i + 1 + insn->jump >= n)
+				return tl_refuse("jumps past the end", i);
+			tl_verifier_join(v, i + 1 + insn->jump, slots, stored, least);
+		}
 		switch (insn->op) {
 		case TL_OP_ACCEPT:
 			if (!accepts || least < verdict.least)
@@ -250,20 +248,8 @@ tl_noinline struct tl_verdict tl_verify(struct tl_verifier *v, const struct tl_i
 			accepts = 1;
 			continue;
 		case TL_OP_REJECT:
-			continue;
 		case TL_OP_JMP:
-		case TL_OP_JEQ:
-		case TL_OP_JNE:
-		case TL_OP_JLT:
-		case TL_OP_JLE:
-		case TL_OP_JSLT:
-		case TL_OP_JSLE:
-			if (i + 1 + insn->jump >= n)
-				return tl_refuse("jumps past the end", i);
-			tl_verifier_join(v, i + 1 + insn->jump, slots, stored, least);
-			if (insn->op == TL_OP_JMP)
-				continue;
-			break;
+			continue;
 		case TL_OP_IMM:
 		case TL_OP_REG:
 		case TL_OP_ARG:

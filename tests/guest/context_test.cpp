@@ -242,7 +242,7 @@ public:
 
 TEST(Ftrace, RecordingTheSameCallsAgreesEventForEvent) {
     if (!Ftrace::there())
-        GTEST_SKIP() << "this kernel has no ftrace";
+        GTEST_SKIP() << "this kernel has no kprobe events";
     Traced traced;
     traced.add(entry_of(1, "write_null", store_args({0, 1, 2})));
     traced.add(return_of(2, "write_null"));
@@ -298,7 +298,7 @@ TEST(Ftrace, RecordingTheSameCallsAgreesEventForEvent) {
 // The flags of the same hits, in interrupts.
 TEST(Ftrace, AgreesOnTheContextInInterrupts) {
     if (!Ftrace::there())
-        GTEST_SKIP() << "this kernel has no ftrace";
+        GTEST_SKIP() << "this kernel has no kprobe events";
     if (!ftrace_sees_breakpoints)
         GTEST_SKIP() << "ftrace's own kprobe events record nothing here";
     Ftrace ftrace({"p:tltest/tick update_process_times", "p:tltest/timers run_timer_softirq"});

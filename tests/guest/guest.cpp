@@ -33,7 +33,9 @@ constexpr std::string_view no_returns = "can't trap the returns";
 
 // Ends the test, from wherever in it.
 [[noreturn]] void skip_for_returns() {
-    const auto skip = [] { GTEST_SKIP() << "this kernel traps no returns of what ftrace patches"; };
+    const auto skip = [] {
+        GTEST_SKIP() << "this kernel traps no returns of functions that ftrace patches";
+    };
     skip();
     throw testing::AssertionException(
         testing::TestPartResult(testing::TestPartResult::kSkip, __FILE__, __LINE__, ""));

@@ -23,18 +23,20 @@ using namespace trapline::guest;
 namespace {
 
 // Memory of ours behind which there is none.
+const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+
 class Pages {
 public:
     explicit Pages(std::size_t count)
-        : size_(count * 4096),
-          start_(static_cast<char*>(mmap(nullptr, size_ + 4096, PROT_READ | PROT_WRITE,
+        : size_(count * page),
+          start_(static_cast<char*>(mmap(nullptr, size_ + page, PROT_READ | PROT_WRITE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
         // Still there, so that nothing else takes its place.
-        mprotect(start_ + size_, 4096, PROT_NONE);
+        mprotect(start_ + size_, page, PROT_NONE);
     }
     Pages(const Pages&) = delete;
     Pages& operator=(const Pages&) = delete;
-    ~Pages() { munmap(start_, size_ + 4096); }
+    ~Pages() { munmap(start_, size_ + page); }
 
     void fill(char c, bool nul_last) {
         std::memset(start_, c, size_);
@@ -48,7 +50,6 @@ private:
     char* start_;
 };
 
-const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 using State = FieldValue::State;
 
 // The fields that `program` stores on one write to /dev/null.
@@ -642,7 +643,7 @@ TEST(Programs, ReadTextsOf4KiBUpToAPagesEnd) {
 // Within what a call can keep until its return: 4096 bytes, with what it keeps besides.
 TEST(Programs, KeepLongTextsOfACall) {
     if (!traps_returns())
-        GTEST_SKIP() << "this kernel traps no returns";
+        GTEST_SKIP() << "this kernel traps no returns of functions that ftrace patches";
     Pages pages(1);
     pages.fill('p', true);
     Traced traced;

@@ -597,7 +597,7 @@ TEST_F(ProbeRefusalTest, PlacesWhereNoProbeCanBe) {
 }
 
 TEST_F(ProbeRefusalTest, ThePlacesThatFtracePatchesAreNamedAsThat) {
-    if (Kallsyms().find("ftrace_call", "kernel").empty())
+    if (Kallsyms().find("ftrace_caller", "kernel").empty())
         GTEST_SKIP() << "this kernel has no ftrace";
     // Of arm64's the first byte alone can be an instruction's.
     const std::uint64_t first =

@@ -380,7 +380,8 @@ TEST(Consumer, EveryPositionOutsideOfTheRingIsToldOf) {
 
 class MappingTest : public testing::Test {
 protected:
-    static constexpr std::uint64_t size = TRAPLINE_RING_MIN;
+    // Some pages, however large these are.
+    static inline const std::uint64_t size = std::max<std::uint64_t>(TRAPLINE_RING_MIN, 4 * page);
 
     // 0, or why not.
     int map(std::size_t length, int protection, int flags, std::uint64_t offset) {
@@ -392,7 +393,11 @@ protected:
         return 0;
     }
 
-    void configure() { session_.configure(small_rings()); }
+    void configure() {
+        SessionConfig config;
+        config.ring_size = size;
+        session_.configure(config);
+    }
 
     Session session_;
 };

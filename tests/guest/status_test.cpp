@@ -308,8 +308,8 @@ TEST(Status, AProbeThatCannotBeArmedLeavesNothing) {
     session.configure(config);
     session.start();
     const std::vector<ProbeRequest> requests = {
-        entry_of(1, "acpi_get_handle"), call_or_entry_of(2, "acpi_get_handle"),
-        traps_returns() ? return_of(3, "acpi_get_handle") : entry_of(3, "acpi_get_handle")};
+        entry_of(1, "eventfd_read"), call_or_entry_of(2, "eventfd_read"),
+        traps_returns() ? return_of(3, "eventfd_read") : entry_of(3, "eventfd_read")};
     ASSERT_TRUE(switch_kprobes(false));
     for (int turn = 0; turn < 50; turn++) {
         for (const Verdict& verdict : session.add_probes(requests)) {

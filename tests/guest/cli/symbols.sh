@@ -75,6 +75,17 @@ patterns() {
 }
 tp "a pattern: all that match, and what is left out is counted" patterns
 
+# The last function of a module. Some kernels would read behind it, where nothing may be mapped.
+last_of_module() {
+	for probe in tlplaces:tlp_exit kprobe:tlplaces:tlp_exit; do
+		rm -f ran
+		trace "$probe" -- touch ran
+		[ "$(cat status)" = 0 ] || expect_in err "cannot plant $probe: it is in the last function of a module"
+		[ "$(cat status)" = 0 ] || [ ! -e ran ] || fail "COMMAND ran"
+	done
+}
+tp "the last function of a module is traced, or refused with the reason" last_of_module
+
 addresses() {
 	local address
 	address=$(awk '$3 == "tlp_switched" { print $1; exit }' /proc/kallsyms)

@@ -51,6 +51,9 @@ too_long() {
 }
 t "texts: what is too long, and the way out" too_long
 
+page_size=$(awk '$1 == "KernelPageSize:" { print $2 * 1024; exit }' /proc/self/smaps)
+across=$((2 * page_size - 2)) # where a text begins that goes on in the next page
+
 # away OFFSET FORMAT PART WHOLE: of a text there, whose last page isn't in memory before the kernel
 # reads it, the PART before that page, then the WHOLE.
 away() {
@@ -64,24 +67,24 @@ away() {
 }
 
 absent() {
-	truncate -s 16384 file
+	truncate -s $((4 * page_size)) file
 	printf 'pass\n' | dd of=file conv=notrunc 2>/dev/null
-	printf 'pass\n' | dd of=file bs=1 seek=8190 conv=notrunc 2>/dev/null
+	printf 'pass\n' | dd of=file bs=1 seek=$across conv=notrunc 2>/dev/null
 	away 0 ustr '' '"pass\n"'
-	away 8190 ustr '"pa"' '"pass\n"'
-	away 8190 str '"pa"' '"pass\n"'
+	away $across ustr '"pa"' '"pass\n"'
+	away $across str '"pa"' '"pass\n"'
 	away 0 hex[5] '' 706173730a
-	away 8190 hex[5] 7061 706173730a
+	away $across hex[5] 7061 706173730a
 }
 
 # What a text begins with can make it unequal for sure.
 compared() {
 	needs_sources
-	truncate -s 16384 file
-	printf 'pass\n' | dd of=file bs=1 seek=8190 conv=notrunc 2>/dev/null
+	truncate -s $((4 * page_size)) file
+	printf 'pass\n' | dd of=file bs=1 seek=$across conv=notrunc 2>/dev/null
 	# shellcheck disable=SC2046,SC2086 # several words, or none
 	trace $(options_of "${type_sources##* }") -o lines tlt_user 'tlt_user(size) if text == "pass\n"' 'tlt_user() if text != "past"' \
-		'tlt_user(size:x) if text != "other"' -- tl-away /proc/tltypes file 8190 5 $swap
+		'tlt_user(size:x) if text != "other"' -- tl-away /proc/tltypes file $across 5 $swap
 	expect_sums
 	rm -f events
 	same_events types
