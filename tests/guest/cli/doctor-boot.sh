@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The doctor's states that a kernel command line makes, in a guest without the module loaded:
 #   qemu/run --no-module --append ARGS --share tests/guest/cli -- 'sh $SHARE/doctor-boot.sh WHICH'
-# WHICH: enforce (module.sig_enforce=1), integrity or confidentiality (lockdown=...).
+# WHICH: enforce (module.sig_enforce=1), signed (the same, with a signed.ko beside this), integrity or
+# confidentiality (lockdown=...).
 
 which=$1
 set --
@@ -94,6 +95,18 @@ stranger() {
 	expect_check problem 'signature        ' 'no key of .*, who signed the module' 'sudo mokutil --import'
 }
 
+signed() {
+	cp "$here/signed.ko" "$ko"
+	doctor
+	expect_status 0
+	expect_check note 'signature        ' "$demand demands one; it is signed by .*, of whom the kernel has a key" 'sudo modprobe trapline'
+	trace read_zero -- tl-calls 5
+	expect_status 0
+	expect_is "recorded" "$(account read_zero recorded)" 5
+	doctor
+	expect_check ok 'signature        ' "$demand demands one, and the module is loaded" ''
+}
+
 sees_lockdown() {
 	doctor
 	expect_check ok 'lockdown         ' 'mode integrity allows kprobes' ''
@@ -113,6 +126,11 @@ enforce)
 	t "an unsigned module where signatures are demanded" unsigned
 	t "a module with another's signature" rejected
 	t "a module that a stranger signed" stranger
+	;;
+signed)
+	demand=module.sig_enforce
+	t "an unsigned module where signatures are demanded" unsigned
+	t "a module that is signed by the kernel's own key" signed
 	;;
 integrity)
 	demand='lockdown .integrity.'
