@@ -31,7 +31,10 @@ std::string refusal(const std::string& text, std::string* hint = nullptr) {
         const std::size_t first = what.find('\n');
         const std::size_t second = what.find('\n', first + 1);
         EXPECT_EQ(what.substr(0, 11), "bad probe: ");
-        EXPECT_EQ(what.substr(first + 5, second - first - 5), text);
+        constexpr std::size_t shown_whole = 240;
+        if (text.size() <= shown_whole) {
+            EXPECT_EQ(what.substr(first + 5, second - first - 5), text);
+        }
         EXPECT_FALSE(error.hint().empty()) << text;
         if (hint != nullptr)
             *hint = error.hint();
@@ -267,6 +270,24 @@ TEST(Condition, WhatIsAskedOfTheEntryIsTestedThere) {
     EXPECT_TRUE(records("$arg1 == 1 || $retval == 2", hit));
 }
 
+TEST(Condition, AValueByItselfIsComparedWith0) {
+    Hit hit;
+    hit.arg[0] = 6;
+    hit.arg[1] = 0;
+    hit.retval = 1;
+    const auto is = [&](const std::string& condition) { return records(condition, hit); };
+    for (const char* condition :
+         {"$arg1", "$retval", "!$arg2", "!!$arg1", "($arg1)", "!($arg2)", "($arg1 & 4)",
+          "!($arg1 & 1)", "$arg1 && !$arg2", "$arg2 || $retval", "($arg2 || $arg1) && $retval",
+          "($arg1 & 2) && ($arg1 & 4) != 0", "(($arg1))", "$arg1 == 6 && $retval"})
+        EXPECT_TRUE(is(condition)) << condition;
+    for (const char* condition : {"$arg2", "!$arg1", "!$retval", "($arg1 & 1)", "!($arg1 & 4)",
+                                  "$arg2 && $arg1", "$arg2 || !$retval"})
+        EXPECT_FALSE(is(condition)) << condition;
+    EXPECT_TRUE(Machine("f /$arg2/").rejected_at_entry(hit));
+    EXPECT_FALSE(Machine("f /!$arg2/").rejected_at_entry(hit));
+}
+
 TEST(Condition, RefusedWithACaret) {
     const char* value = "a value is expected here";
     const char* relation = "a comparison is expected here: == != < <= > or >=";
@@ -288,8 +309,11 @@ TEST(Condition, RefusedWithACaret) {
         {"f if $arg1 == 1 || ()", value, 20},
         {"f if $arg1 == !1", value, 14},
         {"f if $ == 1", "a name is expected behind '$'", 5},
-        {"f if $retval", relation, 12},
-        {"f if $retval && $arg1 == 1", relation, 13},
+        {"f if $retval $arg1", relation, 13},
+        {"f if $duration", "$duration is compared with a time: a number and ns, us, ms or s", 5},
+        {"f if comm", "$comm is no number", 5},
+        {"f if 5", "a constant is compared with a constant: nothing varies", 5},
+        {"f if $arg1 & 4", relation, 11},
         {"f if $retval + $arg1 < 0", "behind '+' a number is expected", 13},
         {"f if 5 - $arg1 == 1", "behind '-' a number is expected", 7},
         {"f if $arg1 * 2 == 1", "'*' works on numbers only", 11},

@@ -161,10 +161,27 @@ TEST_F(ProbeSets, RefusedWhereTheyAreCompiled) {
     EXPECT_THROW(compile_set({"opened(nothing)"}, files), UsageError);
     EXPECT_THROW(compile_set({"opened("}, files), UsageError);
     EXPECT_THROW(compile_set({"fs/open.c:12"}, files), Error);
-    const CompiledSet untyped = compile_set({"assembly"}, files);
-    ASSERT_EQ(untyped.notes.size(), 1U);
-    EXPECT_EQ(untyped.notes[0], "assembly, or changed by the compiler: no types, arguments are "
-                                "raw, of assembly");
+    const auto note_of = [&](const char* probe) {
+        const CompiledSet untyped = compile_set({probe}, files);
+        return untyped.notes.size() == 1 ? untyped.notes[0] : std::string("no note");
+    };
+    const std::string unknown = "these types have no function of this name: its arguments are raw, "
+                                "and whether there is one is found out where it is traced";
+    EXPECT_EQ(note_of("assembly"), "assembly: " + unknown);
+    EXPECT_EQ(note_of("openned"), "openned: did you mean opened? " + unknown);
+    // Of a module whose types aren't known raw arguments can be had; but not of one that it isn't
+    // in.
+    EXPECT_EQ(note_of("elsewhere:assembly"), "none here: no types, arguments are raw, of assembly");
+    try {
+        compile_set({"kprobes:opened"}, files);
+        FAIL() << "opened is the kernel's";
+    } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "probe 'kprobes:opened': opened is the kernel's own, and of no module kprobes "
+                  "types were named");
+        EXPECT_EQ(error.hint(), "leave out kprobes:, or name the module's file too");
+    }
+    EXPECT_EQ(note_of("kernel:opened"), "no note");
 }
 
 TEST_F(ProbeSets, PlacesInClonesAreOfTheCloneAlone) {

@@ -3,6 +3,7 @@
 #include "spec/probe_spec.h"
 
 #include <gtest/gtest.h>
+#include <sstream>
 
 #include "util/error.h"
 
@@ -24,7 +25,10 @@ std::string refusal(std::string_view text, Kind kind = std::nullopt, std::string
         const std::string what = error.what();
         const std::size_t first = what.find('\n');
         const std::size_t second = what.find('\n', first + 1);
-        EXPECT_EQ(what.substr(first + 1, second - first - 1), "    " + std::string(shown));
+        constexpr std::size_t shown_whole = 240;
+        if (shown.size() <= shown_whole) {
+            EXPECT_EQ(what.substr(first + 1, second - first - 1), "    " + std::string(shown));
+        }
         const std::string carets = what.substr(second + 1);
         EXPECT_EQ(carets.find_first_not_of(' '), carets.size() - 1);
         EXPECT_EQ(carets.back(), '^');
@@ -332,6 +336,29 @@ TEST(ProbeSpec, CaretsWithACondition) {
     EXPECT_EQ(refusal("f /$arg1 == 1"), "'/' is expected behind the condition @ 13");
     EXPECT_EQ(refusal("f /"), "'/' is expected behind the condition @ 3");
     EXPECT_EQ(refusal("f /$arg1 == 1/ { }"), "nothing is expected behind the condition @ 15");
+}
+
+// Of a PROBE of any length as much is shown as a few lines have, with the place in it.
+TEST(ProbeSpec, CaretsInALongOne) {
+    for (const std::size_t before : {0U, 100U, 10'000U}) {
+        const std::string text = "f(" + std::string(before, ' ') + "%" + std::string(20'000, 'x');
+        try {
+            parse_probe(text);
+            FAIL() << before;
+        } catch (const UsageError& error) {
+            const std::string what = error.what();
+            EXPECT_LT(what.size(), 1000U);
+            std::istringstream lines(what);
+            std::string line;
+            std::string shown;
+            std::getline(lines, line);
+            std::getline(lines, shown);
+            std::getline(lines, line);
+            EXPECT_EQ(shown.at(line.find('^')), '%') << what;
+            EXPECT_EQ(shown.substr(shown.size() - 3), "...");
+            EXPECT_EQ(shown.substr(4, 2), before < 1000 ? "f(" : "..");
+        }
+    }
 }
 
 TEST(ProbeSpec, EventNames) {

@@ -113,6 +113,9 @@ TEST(Resolve, ModuleThatIsNotLoaded) {
     const Refusal builtin = refusal("fs:vfs_read");
     EXPECT_TRUE(contains(builtin.what, "the module fs is not loaded, or it is built into"));
     EXPECT_TRUE(contains(builtin.hint, "or trace vfs_read"));
+    EXPECT_EQ(refusal("ext3:ext4_sync_file").hint.substr(0, 36),
+              "did you mean ext4:ext4_sync_file? lo");
+    EXPECT_EQ(refusal("kprobes:vfs_read").hint.substr(0, 32), "did you mean kprobe:vfs_read? lo");
 }
 
 TEST(Resolve, FunctionOfAnotherModule) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "spec/caret.h"
 #include "spec/function_types.h"
 #include "spec/resolve.h"
 #include "trace/description.h"
@@ -74,6 +75,7 @@ public:
         try {
             const Selection selection = select_probes(spec, kallsyms_, blacklist_, names_, &types_);
             plan_.notes.insert(plan_.notes.end(), selection.notes.begin(), selection.notes.end());
+            note_empty(spec);
             const std::size_t before = plan_.requests.size();
             if (before + selection.probes.size() * (begin ? 2 : 1) > TRAPLINE_PROBES_MAX)
                 throw UsageError(
@@ -98,7 +100,7 @@ public:
                 throw Error(*first);
             if (first)
                 plan_.notes.push_back(fmt::format("{}: left out, for want of what is asked for: {}",
-                                                  spec.text, few_names(left_out)));
+                                                  brief(spec.text), few_names(left_out)));
         } catch (const Error& error) {
             if (wrong_.empty())
                 exit_code_ = error.exit_code();
@@ -117,6 +119,13 @@ public:
     }
 
 private:
+    void note_empty(const ProbeSpec& spec) {
+        if (spec.arguments && spec.arguments->items.empty() && !spec.arguments->result)
+            plan_.notes.push_back(fmt::format("{}: its list is empty, so nothing of the entry is "
+                                              "recorded; a $name in double quotes is the shell's",
+                                              brief(spec.text)));
+    }
+
     // All requests but the first `count`.
     void forget(std::size_t count) {
         plan_.requests.resize(count);
@@ -155,6 +164,12 @@ private:
                 plan_.notes.push_back(fmt::format("{} of {} isn't shown: it is a structure in "
                                                   "memory, or in no register that is saved",
                                                   name, resolved.function));
+            if (!compiled.members_left_out.empty())
+                plan_.notes.push_back(fmt::format("{}: left out, being structures or arrays: {}; "
+                                                  "name what is in them, or say how deep, as in "
+                                                  ":depth[2]",
+                                                  brief(spec.text),
+                                                  few_names(compiled.members_left_out)));
             return compiled;
         } catch (const UsageError&) {
             throw;

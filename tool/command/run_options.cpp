@@ -267,6 +267,9 @@ void RunCommandLine::take_probes(RunOptions& options) const {
                                          *named),
                              see_help_);
         const std::string path = named->substr(1);
+        if (path.empty())
+            throw UsageError("behind '@' the file is expected that trapline compile wrote",
+                             see_help_);
         auto set = std::make_shared<CompiledProbes>(CompiledProbes{path, read_set(path)});
         texts = set->set.probes;
         options.set = std::move(set);

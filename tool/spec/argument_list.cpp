@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "shared/program.h"
+#include "util/edit_distance.h"
 #include "util/escape.h"
 
 namespace trapline {
@@ -44,6 +45,19 @@ constexpr std::array format_names = std::to_array<FormatName>({
     {"sym", Format::symbol},
     {"depth", Format::depth},
 });
+
+// "did you mean", or nothing.
+std::string similar_formats(std::string_view name) {
+    std::vector<std::string> similar;
+    for (const FormatName& known : format_names)
+        if (known.name.starts_with(name) || name.starts_with(known.name) ||
+            edit_distance(known.name, name, 1))
+            similar.push_back(fmt::format(":{}", known.name));
+    // Of one letter there is nothing to be alike but the beginning.
+    if (name.size() == 1)
+        std::erase_if(similar, [&](const std::string& one) { return one[1] != name[0]; });
+    return similar.empty() ? "" : fmt::format("did you mean {}?\n", fmt::join(similar, " or "));
+}
 
 bool has_size(Format format) {
     return format == Format::text || format == Format::user_text || format == Format::bytes ||
@@ -90,7 +104,9 @@ private:
             tokens_.fail(token.kind == Token::Kind::name
                              ? fmt::format("there is no format {}", escaped(token.text))
                              : "a format is expected behind ':'",
-                         format_hint);
+                         token.kind == Token::Kind::name
+                             ? similar_formats(token.text) + std::string(format_hint)
+                             : std::string(format_hint));
         item.format = known->format;
         item.format_position = token.position;
         std::size_t end = tokens_.take().end();

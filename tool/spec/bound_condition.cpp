@@ -339,10 +339,8 @@ private:
     [[noreturn]] void fail_beyond(const Operand& left, const Operand& right,
                                   const std::string& range) const {
         fail(right.position, fmt::format("{} is never that: it is {}", left.name, range),
-             right.number.negative && !left.is_signed
-                 ? sign_hint(left)
-                 : fmt::format("compare what it is made of, or say of how many bits: (u64){}",
-                               left.name));
+             right.number.negative && !left.is_signed ? sign_hint(left)
+                                                      : "compare it with a number of these");
     }
 
     // How an unsigned value is made one that may be negative.

@@ -13,6 +13,9 @@ namespace trapline {
 std::string shown(std::string_view text);
 
 // Shows the argument, made safe to print, with a caret under the character at `position`.
+// A PROBE, or the beginning of one that is very long, to be named in a message.
+std::string brief(std::string_view text);
+
 UsageError bad_probe(std::string_view text, std::size_t position, std::string_view why,
                      std::string hint);
 

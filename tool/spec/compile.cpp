@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
+#include <numeric>
+#include <span>
 
+#include "spec/condition_program.h"
 #include "spec/program_builder.h"
 #include "spec/registers.h"
 #include "types/abi.h"
@@ -127,8 +131,9 @@ bool is_retval(const Expression& expression) {
 // What is recorded, by the PROBE's list.
 class ListReader {
 public:
-    ListReader(const ProbeSpec& spec, const Scope& scope, TypedFields& fields)
-        : spec_(spec), scope_(scope), fields_(fields) {}
+    ListReader(const ProbeSpec& spec, const Scope& scope, TypedFields& fields,
+               std::vector<std::string>& left_out)
+        : spec_(spec), scope_(scope), fields_(fields), left_out_(left_out) {}
 
     std::vector<Recorded> arguments() {
         std::vector<Recorded> all;
@@ -137,7 +142,7 @@ public:
             const Expression& root = bound.value.root();
             check_known(root);
             const bool again = is_again(item);
-            for (Recorded& one : recorded_item(scope_, bound, fields_))
+            for (Recorded& one : recorded_item(scope_, bound, fields_, left_out_))
                 all.push_back(named(item, std::move(one), again));
         }
         return all;
@@ -148,7 +153,7 @@ public:
         if (!is_retval(bound.value.root()))
             scope_.fail(bound.value.position, "behind '=' $retval is expected",
                         "as in '= $retval->f_mode'; what is known at the entry stands in the list");
-        std::vector<Recorded> all = recorded_item(scope_, bound, fields_);
+        std::vector<Recorded> all = recorded_item(scope_, bound, fields_, left_out_);
         if (is_retval(bound.value) && all.size() == 1)
             all.front().field.name = "return";
         return all;
@@ -194,23 +199,32 @@ private:
     // Names differ, for whoever looks for a field by its own.
     Recorded named(const ListItem& item, Recorded recorded, bool again) {
         std::string& name = recorded.field.name;
-        const auto is_taken = [&] {
-            return std::find(names_.begin(), names_.end(), name) != names_.end();
-        };
-        if (item.format != Format::none && (again || is_taken()))
+        if (item.format != Format::none && (again || of_items_.count(name) != 0))
             name += ":" + item.format_text;
-        if (is_taken())
-            scope_.fail(item.value.position, fmt::format("{} is in the list already", name),
-                        "with another format, as in :x, it can be there again");
-        names_.push_back(name);
-        return recorded;
+        const auto [known, added] = of_items_.emplace(name, typed(item));
+        if (added)
+            return recorded;
+        const std::string_view whole = typed(item) != name ? typed(item) : known->second;
+        scope_.fail(item.value.position, fmt::format("{} is in the list already", name),
+                    whole == name ? std::string("with another format, as in :x, it can be there "
+                                                "again")
+                                  : fmt::format("leave it out where it stands by itself: it "
+                                                "comes with {}",
+                                                whole));
     }
 
     const ProbeSpec& spec_;
     const Scope& scope_;
     TypedFields& fields_;
-    std::vector<std::string> names_;
+    std::vector<std::string>& left_out_;
+    std::map<std::string, std::string_view> of_items_; // by fields' names, what was typed
 };
+
+std::uint32_t stored_bytes(std::span<const tl_insn> program) {
+    return std::accumulate(
+        program.begin(), program.end(), 0U,
+        [](std::uint32_t sum, const tl_insn& insn) { return sum + tl_insn_stores(&insn); });
+}
 
 // Who called. At a return it is whom the function returns to: the same, as the stack is above it.
 Recorded recorded_stack(const ProbeSpec& spec) {
@@ -272,11 +286,13 @@ public:
     }
 
 private:
+    ListReader list_reader() { return {spec_, scope_, fields_, probe_.members_left_out}; }
+
     bool has_items() const { return spec_.arguments && !spec_.arguments->items.empty(); }
 
     std::vector<Recorded> entry_fields() {
         if (spec_.arguments)
-            return ListReader(spec_, scope_, fields_).arguments();
+            return list_reader().arguments();
         if (spec_.offset != 0)
             return argument_registers();
         if (known_.function)
@@ -292,7 +308,7 @@ private:
         if (spec_.kind == TRAPLINE_ENTRY)
             return {};
         if (listed)
-            return ListReader(spec_, scope_, fields_).result();
+            return list_reader().result();
         return results(known_, fields_, probe_.left_out);
     }
 
@@ -301,10 +317,36 @@ private:
         ProgramBuilder builder;
         if (check)
             builder.test(*check, hz_);
-        for (const Recorded& recorded : all)
-            builder.put(recorded);
+        for (std::size_t i = 0; i < all.size() && !builder.is_too_long(); i++) {
+            builder.put(all[i]);
+            if (builder.is_too_long() && spec_.arguments)
+                fail_too_long(all, i, check.has_value());
+        }
+        if (builder.is_too_long())
+            throw_too_long();
         program = builder.finish();
         fields = builder.take_fields();
+    }
+
+    // The first that doesn't fit is `all[which]`.
+    [[noreturn]] void fail_too_long(std::span<const Recorded> all, std::size_t which,
+                                    bool tests) const {
+        const auto same = [&](const Recorded& one) { return one.position == all[which].position; };
+        const auto values = std::count_if(all.begin(), all.end(), same);
+        const auto fitting =
+            std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(which), same);
+        const std::string_view room = tests ? "a probe with this condition" : "a probe";
+        if (values > 1)
+            scope_.fail(all[which].position,
+                        fmt::format("this is {} values, and {} has room for {} of them", values,
+                                    room, fitting),
+                        "name those that are wanted; or plant several probes on the function, "
+                        "each with a part");
+        scope_.fail(all[which].position,
+                    fmt::format("the list is too long from here on: {} has room for what is "
+                                "before it",
+                                room),
+                    "plant several probes on the function, each with a part of the list");
     }
 
     // A return's list and its result are stored by one program.
@@ -322,10 +364,14 @@ private:
     void check_size() const {
         if (spec_.kind != TRAPLINE_CALL)
             return;
-        std::uint32_t size = word_size; // its duration
-        for (const std::vector<tl_insn>* program : {&probe_.entry, &probe_.ret})
-            for (const tl_insn& insn : *program)
-                size += tl_insn_stores(&insn);
+        const std::uint32_t kept = stored_bytes(probe_.entry);
+        const std::uint32_t size = kept + word_size + stored_bytes(probe_.ret); // its duration
+        if (kept > TL_KEPT_MAX)
+            throw UsageError(fmt::format("a call keeps up to {} bytes until its return, and {} are "
+                                         "the most",
+                                         kept, TL_KEPT_MAX),
+                             "record less, as by :str[32]; or the entry alone, by kprobe: or "
+                             "--entry");
         if (size > TL_FIELDS_MAX)
             throw UsageError(fmt::format("list, duration and result take up to {} bytes, and {} "
                                          "are the most",

@@ -37,6 +37,7 @@ struct CompiledProbe {
     EventLayout layout;
     Tested tested;
     std::vector<std::string> left_out; // parameters, or "the result", that can't be recorded
+    std::vector<std::string> members_left_out; // of whole structures
 };
 
 // Where no types are known. `hz`: of the session's clock. `arguments`: how many a function's entry

@@ -113,9 +113,21 @@ private:
                      token.kind == Token::Kind::all || token.kind == Token::Kind::any)
                 return false;
         }
-        return token.kind == Token::Kind::relation || token.kind == Token::Kind::arrow ||
-               token.kind == Token::Kind::shift || token.kind == Token::Kind::other ||
-               token.text == "div";
+        return depth == 0;
+    }
+
+    // What joins conditions, or ends one.
+    static bool ends_condition(const Token& token) {
+        return token.kind == Token::Kind::all || token.kind == Token::Kind::any ||
+               token.kind == Token::Kind::close || token.kind == Token::Kind::end;
+    }
+
+    // A value by itself is to be anything but 0.
+    static Expression zero(const Expression& beside) {
+        Expression made;
+        made.position = made.mark = beside.position;
+        made.end = beside.end;
+        return made;
     }
 
     Condition parse_comparison(bool negated) {
@@ -125,11 +137,16 @@ private:
         if (token.is('&') || token.is('|') || token.is('^'))
             tokens_.fail("a comparison is expected here: == != < <= > or >=",
                          "to compare bits put them into parentheses: ($arg1 & 0x3) != 0");
-        if (token.kind != Token::Kind::relation)
+        if (ends_condition(token)) {
+            comparison.relation = Relation::unequal;
+            comparison.right = zero(comparison.left);
+        } else if (token.kind == Token::Kind::relation) {
+            comparison.relation = relation_of(tokens_.take().text);
+            comparison.right = parse_expression(tokens_, false);
+        } else {
             fail(token.is('=') ? "'==' compares"
                                : "a comparison is expected here: == != < <= > or >=");
-        comparison.relation = relation_of(tokens_.take().text);
-        comparison.right = parse_expression(tokens_, false);
+        }
         if (negated)
             comparison.relation = opposite(comparison.relation);
         return comparison;

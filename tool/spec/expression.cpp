@@ -284,8 +284,11 @@ private:
         const Token token = tokens_.token();
         const bool known = token.kind == Token::Kind::number || token.kind == Token::Kind::open ||
                            errno_number(token.text);
+        const std::string meant = token.text.starts_with('E') ? similar_builtin(token.text) : "";
         if (!known)
-            fail(fmt::format("a number or an error's name is expected behind '{}'", sign.text));
+            fail(fmt::format("a number or an error's name is expected behind '{}'", sign.text),
+                 meant.starts_with("-E") ? fmt::format("did you mean {}?\n{}", meant, value_hint)
+                                         : std::string(value_hint));
         const Expression operand = parse_postfix(depth + 1);
         if (operand.kind != Kind::number)
             tokens_.fail(

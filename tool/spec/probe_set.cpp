@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "spec/caret.h"
 #include "spec/compile.h"
 #include "spec/function_types.h"
 #include "spec/source_finder.h"
@@ -26,7 +27,7 @@ public:
     void compile(const std::string& text) {
         ProbeSpec spec = parse_probe(text);
         if (spec.pattern || spec.address)
-            throw UsageError(fmt::format("probe '{}': {} can't be compiled", text,
+            throw UsageError(fmt::format("probe '{}': {} can't be compiled", brief(text),
                                          spec.pattern ? "a pattern" : "an address"),
                              "only the kernel that runs knows which functions that is: name them");
         const SourceFinder finder(spec, &source_);
@@ -43,12 +44,14 @@ public:
             finder.fail_if_cloned(spec.function);
             finder.fail_if_inlined(spec.function);
             throw Error(fmt::format("probe '{}': there is no function {} in what --vmlinux names",
-                                    text, spec.function),
+                                    brief(text), spec.function),
                         "a function of a module is in the module's own file");
         }
-        if (places.empty())
+        if (places.empty()) {
+            check_module(spec);
             for (const std::string& module : modules(spec))
                 places.push_back({module, {.function = spec.function, .file = {}}});
+        }
         for (const PlaceInFile& place : places) {
             if (place.place.address != 0)
                 note_place(finder, place);
@@ -75,10 +78,8 @@ private:
 
     // That may have the function.
     std::vector<std::string> modules(const ProbeSpec& spec) {
-        std::string module = spec.module == "kernel" || spec.module == "vmlinux" ? "" : spec.module;
-        std::replace(module.begin(), module.end(), '-', '_');
         if (!spec.module.empty())
-            return {module};
+            return {module_of(spec)};
         std::vector<std::string> having;
         std::string why;
         for (const KernelBuild& build : builds_) {
@@ -87,6 +88,28 @@ private:
                 having.push_back(build.module);
         }
         return having.empty() ? std::vector<std::string>{""} : having;
+    }
+
+    static std::string module_of(const ProbeSpec& spec) {
+        std::string module = spec.module == "kernel" || spec.module == "vmlinux" ? "" : spec.module;
+        std::replace(module.begin(), module.end(), '-', '_');
+        return module;
+    }
+
+    // Of a module without types its arguments can be recorded raw; but what is the kernel's own
+    // isn't in a module.
+    void check_module(const ProbeSpec& spec) {
+        const std::string module = module_of(spec);
+        const auto is_named = [&](const KernelBuild& build) { return build.module == module; };
+        if (module.empty() || std::any_of(builds_.begin(), builds_.end(), is_named))
+            return;
+        std::string why;
+        const Types* kernel = source_.types_of("", why);
+        if (kernel != nullptr && kernel->function(spec.function))
+            throw Error(fmt::format("probe '{}': {} is the kernel's own, and of no module {} types "
+                                    "were named",
+                                    brief(spec.text), spec.function, spec.module),
+                        fmt::format("leave out {}:, or name the module's file too", spec.module));
     }
 
     void note_place(const SourceFinder& finder, const PlaceInFile& place) {
@@ -110,9 +133,26 @@ private:
         if (spec.offset != 0)
             known.function = std::nullopt;
         else if (!known.function)
+            note_raw(known, spec, place);
+        compile_probe(spec, 1, any_hz, known, fields_);
+    }
+
+    // Where lines are known the function was found; else it may not even be there.
+    void note_raw(const KnownTypes& known, const ProbeSpec& spec, const PlaceInFile& place) {
+        const std::string& function = place.place.function;
+        std::string why;
+        const Types* types = source_.types_of(place.module, why);
+        if (place.place.address != 0 || types == nullptr) {
             notes.push_back(
                 fmt::format("{}: no types, arguments are raw, of {}", known.why_none, function));
-        compile_probe(spec, 1, any_hz, known, fields_);
+            return;
+        }
+        const std::vector<std::string> similar = types->similar(TypeKind::function, function);
+        notes.push_back(fmt::format(
+            "{}: {}these types have no function of this name: its arguments are raw, and whether "
+            "there is one is found out where it is traced",
+            brief(spec.text),
+            similar.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(similar, ", "))));
     }
 
     SavingSource& source_;

@@ -29,7 +29,6 @@ Chain stored_chain(const Recorded& recorded) {
 
 void ProgramBuilder::test(const BoundCondition& check, std::uint64_t hz) {
     append_test(program_, check, hz);
-    tests_ = true;
 }
 
 // What many fields begin with is loaded once, as long as there are slots.
@@ -81,6 +80,11 @@ void ProgramBuilder::keep(const Recorded& recorded) {
         *place_ += recorded.store.size == word_size ? word_size : 4;
 }
 
+bool ProgramBuilder::is_too_long() const {
+    const std::size_t behind = may_fault_ ? 2 : 1;
+    return program_.size() + behind > TL_INSNS_MAX;
+}
+
 std::vector<tl_insn> ProgramBuilder::finish() {
     if (may_fault_) {
         tl_insn& faults = program_.emplace_back();
@@ -88,12 +92,6 @@ std::vector<tl_insn> ProgramBuilder::finish() {
         fields_.push_back({.name = "faults", .type = FieldType::faults, .size = 4});
     }
     program_.emplace_back().op = TL_OP_ACCEPT;
-    if (program_.size() > TL_INSNS_MAX && tests_)
-        throw_too_long();
-    if (program_.size() > TL_INSNS_MAX)
-        throw UsageError(fmt::format("the list is too long: a program has at most {} instructions",
-                                     TL_INSNS_MAX),
-                         "plant several probes on the function, each with a part of the list");
     const std::uint32_t size = std::accumulate(
         program_.begin(), program_.end(), 0U,
         [](std::uint32_t sum, const tl_insn& insn) { return sum + tl_insn_stores(&insn); });

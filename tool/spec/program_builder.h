@@ -17,7 +17,10 @@ public:
 
     void put(const Recorded& recorded);
 
-    // Ends the program; throws UsageError if it is too long or stores too much.
+    // Whether it has more instructions than a program can have.
+    bool is_too_long() const;
+
+    // Ends the program, which isn't too long; throws UsageError if it stores too much.
     std::vector<tl_insn> finish();
 
     // Of what was put, and last the faults, if anything may have one.
@@ -42,7 +45,6 @@ private:
     std::vector<Held> held_;
     std::uint8_t next_slot_ = 0;
     std::optional<std::uint32_t> place_ = 0; // of the next field; none: behind text
-    bool tests_ = false;
     bool may_fault_ = false;
 };
 

@@ -32,11 +32,20 @@ tl_insn store(tl_op op, std::uint64_t imm, std::uint8_t size = 0, std::uint8_t f
 
 class Maker {
 public:
-    Maker(const Scope& scope, const ListItem& item, TypedFields& fields)
-        : scope_(scope), item_(item), expression_(item.value), fields_(fields), name_(item_name()) {
-    }
+    Maker(const Scope& scope, const ListItem& item, TypedFields& fields,
+          std::vector<std::string>& left_out)
+        : scope_(scope), item_(item), expression_(item.value), fields_(fields), left_out_(left_out),
+          name_(item_name()) {}
 
     std::vector<Recorded> make() {
+        std::vector<Recorded> made = fields();
+        for (Recorded& one : made)
+            one.position = expression_.position;
+        return made;
+    }
+
+private:
+    std::vector<Recorded> fields() {
         Value value = scope_.value(expression_);
         switch (item_.format) {
         case Format::none:
@@ -59,7 +68,6 @@ public:
         }
     }
 
-private:
     std::string item_name() const {
         std::string name(
             scope_.text().substr(expression_.position, expression_.end - expression_.position));
@@ -214,13 +222,18 @@ private:
                      std::vector<Recorded>& all) {
         const Types& types = *value.types;
         for (const Member& member : named_members(types, defined(types, value.type->id))) {
-            if (value.place == Place::words && member.bits != 0)
+            const std::string name = before + member.name;
+            if (value.place == Place::words && member.bits != 0) {
+                left_out_.push_back(name);
                 continue;
+            }
             const Value inner = Scope::inside(value, member);
-            if (auto one = simple(inner, before + member.name))
+            if (auto one = simple(inner, name))
                 all.push_back(std::move(*one));
             else if (depth > 1 && is_structure(types, *inner.type))
-                add_members(inner, before + member.name + ".", depth - 1, all);
+                add_members(inner, name + ".", depth - 1, all);
+            else
+                left_out_.push_back(name);
         }
     }
 
@@ -414,6 +427,7 @@ private:
     const ListItem& item_;
     const Expression& expression_;
     TypedFields& fields_;
+    std::vector<std::string>& left_out_;
     std::string name_;
 };
 
@@ -430,8 +444,9 @@ Recorded recorded_text(std::string name, Chain address) {
             store(TL_OP_STR, text_size)};
 }
 
-std::vector<Recorded> recorded_item(const Scope& scope, const ListItem& item, TypedFields& fields) {
-    return Maker(scope, item, fields).make();
+std::vector<Recorded> recorded_item(const Scope& scope, const ListItem& item, TypedFields& fields,
+                                    std::vector<std::string>& left_out) {
+    return Maker(scope, item, fields, left_out).make();
 }
 
 } // namespace trapline

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "spec/caret.h"
 #include "spec/obstacle.h"
 #include "spec/source_finder.h"
+#include "util/edit_distance.h"
 #include "util/error.h"
 #include "util/remedy.h"
 
@@ -26,7 +28,7 @@ std::string unhide_hint(bool map) {
 }
 
 [[noreturn]] void fail_probe(const ProbeSpec& spec, std::string_view why, std::string hint) {
-    throw Error(fmt::format("probe '{}': {}", spec.text, why), std::move(hint));
+    throw Error(fmt::format("probe '{}': {}", brief(spec.text), why), std::move(hint));
 }
 
 std::string qualified(const Symbol& symbol) {
@@ -139,12 +141,13 @@ private:
         if (spec_.module.empty() || kallsyms_.has_module(spec_.module))
             return;
         const auto elsewhere = functions(spec_.function, {});
+        const std::string meant = similar_places(spec_, kallsyms_);
         if (elsewhere.empty())
             fail(fmt::format("the module {} is not loaded", spec_.module),
-                 fmt::format("load it first: modprobe {}", spec_.module));
+                 fmt::format("{}load it first: modprobe {}", meant, spec_.module));
         fail(fmt::format("the module {} is not loaded, or it is built into this kernel",
                          spec_.module),
-             fmt::format("load it (modprobe {}), or trace {}", spec_.module,
+             fmt::format("{}load it (modprobe {}), or trace {}", meant, spec_.module,
                          list_names(qualified_names(elsewhere))));
     }
 
@@ -326,6 +329,18 @@ private:
 };
 
 } // namespace
+
+std::string similar_places(const ProbeSpec& spec, const Kallsyms& kallsyms) {
+    std::vector<std::string> similar;
+    for (const std::string_view kind : {"kprobe", "kretprobe"})
+        if (edit_distance(spec.module, kind, 1))
+            similar.emplace_back(kind);
+    for (const std::string_view module : kallsyms.similar_modules(spec.module))
+        similar.emplace_back(module);
+    for (std::string& one : similar)
+        one += ":" + spec.function;
+    return similar.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(similar, ", "));
+}
 
 ProbeSpec located(const ProbeSpec& spec, const Kallsyms& kallsyms) {
     if (!spec.address)

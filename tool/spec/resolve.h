@@ -33,4 +33,7 @@ ProbeSpec located(const ProbeSpec& spec, const Kallsyms& kallsyms);
 ResolvedProbe resolve(const ProbeSpec& spec, const Kallsyms& kallsyms, const Blacklist& blacklist,
                       TypeSource* types = nullptr);
 
+// Of a PROBE whose module isn't there: "did you mean ...? ", or nothing.
+std::string similar_places(const ProbeSpec& spec, const Kallsyms& kallsyms);
+
 } // namespace trapline

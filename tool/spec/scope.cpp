@@ -3,6 +3,7 @@
 #include "spec/scope.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <utility>
 
@@ -519,11 +520,31 @@ CType Scope::find_type(const TypeName& name) const {
              {std::string_view(name.name), clang_integer_name(name.name)})
             if (const auto found = known_.types->find(kind, one, near))
                 return {*found, name.pointers};
-    const bool structure =
-        name.tag == TypeName::Tag::none && known_.types->find(TypeKind::structure, name.name, near);
     fail(name.position, fmt::format("there is no type {}", name.name),
-         structure ? fmt::format("did you mean struct {}?", name.name)
-                   : "types are the kernel's: struct file, u32, size_t");
+         similar_types(name.name, kinds.front(), near));
+}
+
+// What else it may be: a type of another kind, or one with another name.
+std::string Scope::similar_types(const std::string& name, TypeKind wanted, TypeId near) const {
+    struct Tag {
+        TypeKind kind;
+        std::string_view word;
+    };
+    constexpr std::array tags = std::to_array<Tag>({{TypeKind::structure, "struct "},
+                                                    {TypeKind::union_, "union "},
+                                                    {TypeKind::enumeration, "enum "},
+                                                    {TypeKind::alias, ""},
+                                                    {TypeKind::integer, ""}});
+    for (const Tag& tag : tags)
+        if (known_.types->find(tag.kind, name, near))
+            return fmt::format("did you mean {}{}?", tag.word, name);
+    std::vector<std::string> similar;
+    for (const Tag& tag : tags)
+        if (tag.kind == wanted)
+            for (const std::string& one : known_.types->similar(wanted, name))
+                similar.push_back(fmt::format("{}{}", tag.word, one));
+    return similar.empty() ? "types are the kernel's: struct file, u32, size_t"
+                           : fmt::format("did you mean {}?", fmt::join(similar, ", "));
 }
 
 Value Scope::cast_value(const Expression& expression) const {

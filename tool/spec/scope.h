@@ -82,6 +82,7 @@ private:
     Value calculated(const Expression& expression) const;
 
     CType find_type(const TypeName& name) const;
+    std::string similar_types(const std::string& name, TypeKind wanted, TypeId near) const;
     Value decayed(Value value) const;
     Value pointed(const Expression& at, const Value& pointer) const;
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "spec/caret.h"
 #include "spec/function_list.h"
 #include "util/error.h"
 
@@ -41,7 +42,7 @@ public:
 
 private:
     [[noreturn]] void fail(std::string_view why, std::string hint) const {
-        throw Error(fmt::format("probe '{}': {}", spec_.text, why), std::move(hint));
+        throw Error(fmt::format("probe '{}': {}", brief(spec_.text), why), std::move(hint));
     }
 
     void add(const ProbeSpec& spec, Need need) {
@@ -106,7 +107,7 @@ private:
     }
 
     void note(std::string_view text) {
-        selection_.notes.push_back(fmt::format("{}: {}", spec_.text, text));
+        selection_.notes.push_back(fmt::format("{}: {}", brief(spec_.text), text));
     }
 
     void note_clones(const std::vector<NumberedFunction>& clones, bool alone) {
@@ -148,7 +149,8 @@ private:
         if (!spec_.module.empty() && !kallsyms_.has_module(spec_.module))
             fail(fmt::format("the module {} is not loaded, or it is built into this kernel",
                              spec_.module),
-                 fmt::format("load it (modprobe {}), or trace '{}'", spec_.module, spec_.function));
+                 fmt::format("{}load it (modprobe {}), or trace '{}'",
+                             similar_places(spec_, kallsyms_), spec_.module, spec_.function));
         const auto similar = kallsyms_.similar(plain_part(spec_.function), spec_.module);
         fail("no function matches",
              similar.empty() ? fmt::format("see what there is: trapline list '{}'",

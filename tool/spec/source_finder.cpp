@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "spec/caret.h"
 #include "util/error.h"
 
 namespace trapline {
@@ -35,7 +36,7 @@ bool is_module(std::string_view wanted, std::string_view module) {
 } // namespace
 
 void SourceFinder::fail(std::string_view why, std::string hint) const {
-    throw Error(fmt::format("probe '{}': {}", spec_.text, why), std::move(hint));
+    throw Error(fmt::format("probe '{}': {}", brief(spec_.text), why), std::move(hint));
 }
 
 std::vector<std::string> SourceFinder::modules() const {

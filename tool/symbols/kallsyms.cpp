@@ -582,6 +582,14 @@ std::vector<std::string_view> Kallsyms::similar(std::string_view name, std::stri
     return names;
 }
 
+std::vector<std::string_view> Kallsyms::similar_modules(std::string_view name) const {
+    std::vector<std::string_view> similar;
+    for (std::size_t i = 1; i < modules_.size(); i++)
+        if (edit_distance(name, modules_[i], 1 + static_cast<unsigned>(name.size() / 5)))
+            similar.push_back(modules_[i]);
+    return similar;
+}
+
 bool Kallsyms::has_module(std::string_view module) const {
     if (is_kernel_image(module))
         return true;

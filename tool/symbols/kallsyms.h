@@ -96,6 +96,9 @@ public:
     std::vector<std::string_view> similar(std::string_view name, std::string_view module = {},
                                           std::size_t most = 3) const;
 
+    // Loaded modules whose names are spelled almost like it.
+    std::vector<std::string_view> similar_modules(std::string_view name) const;
+
     bool has_module(std::string_view module) const;
 
 private:

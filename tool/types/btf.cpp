@@ -3,18 +3,22 @@
 // and strings, and holds them inside of what was read; what they say is checked here.
 #include "types/btf.h"
 
+#include <algorithm>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
+#include <set>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
+#include "util/edit_distance.h"
 #include "util/error.h"
 #include "util/fd.h"
 
@@ -83,6 +87,25 @@ void decode_enumeration(Type& type, const btf_type& record) {
     type.kind = TypeKind::enumeration;
     type.size = record.size;
     type.is_signed = btf_kflag(&record);
+}
+
+// As find() takes them, or a function.
+bool is_of_kind(const btf_type& record, TypeKind kind) {
+    const auto is = [&](unsigned known) { return btf_kind(&record) == known; };
+    switch (kind) {
+    case TypeKind::structure:
+        return is(BTF_KIND_STRUCT);
+    case TypeKind::union_:
+        return is(BTF_KIND_UNION);
+    case TypeKind::enumeration:
+        return is(BTF_KIND_ENUM) || is(BTF_KIND_ENUM64);
+    case TypeKind::integer:
+        return is(BTF_KIND_INT);
+    case TypeKind::function:
+        return is(BTF_KIND_FUNC);
+    default:
+        return is(BTF_KIND_TYPEDEF);
+    }
 }
 
 Qualifier tag_qualifier(std::string_view name) {
@@ -278,6 +301,30 @@ std::optional<TypeId> BtfTypes::find(TypeKind kind, std::string_view name, TypeI
     if (id < 0 && wanted == BTF_KIND_ENUM)
         id = btf__find_by_name_kind(btf_.get(), text.c_str(), BTF_KIND_ENUM64);
     return id > 0 ? std::optional(static_cast<TypeId>(id)) : std::nullopt;
+}
+
+std::vector<std::string> BtfTypes::similar(TypeKind kind, std::string_view name) const {
+    constexpr std::size_t most = 3;
+    const auto limit = static_cast<unsigned>(std::min<std::size_t>(1 + name.size() / 5, 3));
+    std::set<std::pair<unsigned, std::string>> best;
+    const TypeId end = btf__type_cnt(btf_.get());
+    for (TypeId id = 1; id < end; id++) {
+        const btf_type* record = btf__type_by_id(btf_.get(), id);
+        if (record == nullptr || !is_of_kind(*record, kind))
+            continue;
+        std::string known = name_at(record->name_off);
+        if (known.empty())
+            continue;
+        const auto distance = edit_distance(name, known, limit);
+        if (distance)
+            best.emplace(*distance, std::move(known));
+        if (best.size() > most)
+            best.erase(std::prev(best.end()));
+    }
+    std::vector<std::string> names;
+    for (const auto& [distance, known] : best)
+        names.push_back(known);
+    return names;
 }
 
 KernelBtf::KernelBtf(std::string directory) : directory_(std::move(directory)) {}

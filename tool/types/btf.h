@@ -26,6 +26,7 @@ public:
     std::optional<TypeId> function(std::string_view name) const override;
     std::optional<TypeId> find(TypeKind kind, std::string_view name,
                                TypeId near = void_type) const override;
+    std::vector<std::string> similar(TypeKind kind, std::string_view name) const override;
 
 private:
     struct Free {

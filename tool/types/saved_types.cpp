@@ -39,6 +39,10 @@ public:
         return into_.found[{kind, std::string(name), near}] = types_.find(kind, name, near);
     }
 
+    std::vector<std::string> similar(TypeKind kind, std::string_view name) const override {
+        return types_.similar(kind, name);
+    }
+
 private:
     // A function's type comes with it, though it may not be looked at.
     std::optional<TypeId> whole(std::optional<TypeId> function) const {

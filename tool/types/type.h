@@ -88,6 +88,12 @@ public:
     // that name, the one that `near`, a type or function or void_type, is in sight of.
     virtual std::optional<TypeId> find(TypeKind kind, std::string_view name,
                                        TypeId near = void_type) const = 0;
+
+    // Names that are spelled almost like it, of types of a kind that find() takes, or of functions;
+    // the most alike first. None where they can't be looked through in a moment.
+    virtual std::vector<std::string> similar(TypeKind /*kind*/, std::string_view /*name*/) const {
+        return {};
+    }
 };
 
 // Where types are known from.
