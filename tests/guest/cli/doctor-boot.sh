@@ -19,7 +19,7 @@ only='^$'
 . "$here/doctor.sh"
 # shellcheck disable=SC2034
 only=''
-mount -t securityfs securityfs /sys/kernel/security
+! grep -q securityfs /proc/filesystems || mount -t securityfs securityfs /sys/kernel/security
 printf 'ID=debian\n' >/etc/os-release # where headers come from by a package
 
 # The doctor, and trace, whose hint has to be the doctor's remedy: into hint.
@@ -55,7 +55,7 @@ foreign_signature() {
 unsigned() {
 	doctor_and_trace
 	expect_check problem 'signature        ' "$demand.* demands one, and the module has none" 'sudo mokutil --import'
-	expect_check problem 'signature        ' . "sudo /lib/modules/$release/build/scripts/sign-file sha256 MOK.priv MOK.der"
+	expect_check problem 'signature        ' . 'sudo [^ ]*/scripts/sign-file sha256 MOK.priv MOK.der'
 	expect_hint_of 'signature        '
 }
 
