@@ -126,11 +126,12 @@ NOKPROBE_SYMBOL(tl_context);
 /*
  * Whether the context flags are all clear, seen at two looks. Need-resched counts once it
  * was folded into preempt_count(), an interrupt after another CPU has asked for it.
+ * PREEMPT_RT keeps soft interrupts, and its lazy need-resched, in the task.
  */
 static __always_inline bool tl_context_usual(const struct pt_regs *regs)
 {
-	return !IS_ENABLED(CONFIG_PREEMPT_RT) && tl_raw_count() == TL_USUAL_COUNT &&
-	       !tl_regs_irqs_off(regs, false);
+	return tl_raw_count() == TL_USUAL_COUNT && !tl_regs_irqs_off(regs, false) &&
+	       (!IS_ENABLED(CONFIG_PREEMPT_RT) || (!softirq_count() && !tif_need_resched()));
 }
 
 #endif
