@@ -36,8 +36,9 @@ chmod 755 "$work/pgrep_sleep"
 PATH=$PATH:$work
 t "SIGINT to the process group ends both: 130" group_interrupt
 
+# Two that come before the tool gets to run are one signal to it: so there is a third.
 stubborn() {
-	timeout -s KILL 120 tl-pty --at started ^C --at again ^C sh -c 'trap : INT
+	timeout -s KILL 120 tl-pty --at started ^C --at again ^C --at again ^C sh -c 'trap : INT
 		trapline trace $entries vfs_read -- sh -c "trap \"echo again\" INT; echo \$\$ >stubborn; echo started; while :; do sleep 1; done"
 		echo "status $?"' >out
 	expect_in out 'status 130'
