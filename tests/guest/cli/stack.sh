@@ -44,6 +44,7 @@ one_kind() { # PROBE
 }
 
 three_kinds() {
+	needs_returns
 	one_kind kprobe:read_zero
 	one_kind kretprobe:read_zero
 	one_kind read_zero
@@ -81,6 +82,7 @@ limited() {
 t "stack: N frames at most" limited
 
 rejected() {
+	needs_returns
 	trace --stack 'read_zero if $retval < 0' 'kprobe:read_zero if $arg3 > 0' -- tl-calls 4
 	expect_status 0
 	expect_sums
@@ -90,6 +92,7 @@ rejected() {
 t "stack: only of what its condition lets pass" rejected
 
 json() {
+	needs_returns
 	trace --json --stack=1 kretprobe:read_zero -- tl-calls 2
 	expect_status 0
 	expect_every out '"return":.*"stack":\["vfs_read\+0x[0-9a-f]+"\],"stack_status":"cut"\}$'
@@ -101,6 +104,7 @@ t "stack: in JSON" json
 # ---- others on the same function
 
 beside_own() {
+	needs_returns
 	trace_background --all read_zero -- sh -c 'touch ready; until [ -e go ]; do sleep 0.05; done'
 	until_true test -e ready
 	mv out others_out
@@ -136,6 +140,7 @@ kprobe_events() { # ORDER
 }
 
 beside_kprobe_events() {
+	needs_returns
 	kprobe_events before
 	kprobe_events later
 }
@@ -159,6 +164,7 @@ function_graph() { # ORDER
 }
 
 beside_function_graph() {
+	needs_returns
 	function_graph before
 	function_graph later
 }
@@ -195,7 +201,7 @@ recursion() {
 	done
 	expect_not_in stacks fault
 	# Calls return the other way round; their own return probes are on the stack.
-	[ -n "$told" ] || { rmmod tlstack && return; }
+	[ -n "$told" ] && [ -z "$entries" ] || { rmmod tlstack && return; }
 	trace --stack tlstack_again tlstack_last -- sh -c 'echo 3 >/sys/module/tlstack/parameters/again'
 	expect_sums
 	stacks out >stacks
@@ -212,6 +218,7 @@ t "stack: of a recursive function, in a module" recursion
 # ---- recordings
 
 recorded() {
+	needs_returns
 	modprobe tlstack || fail "no tlstack"
 	trapline record --stack -o rec read_zero kprobe:tlstack_last -- \
 		sh -c 'tl-calls 5 && echo 0 >/sys/module/tlstack/parameters/again' >out 2>err || fail "record: $?"
@@ -238,6 +245,7 @@ recorded() {
 t "stack: in a recording, with the names of the functions in it" recorded
 
 recorded_flight() {
+	needs_returns
 	trapline record --stack --overwrite -b 64K -o rec read_zero -- sh -c 'tl-calls 3000; exit 5' >out 2>err
 	expect_is status $? 5
 	expect_sums
@@ -247,6 +255,7 @@ recorded_flight() {
 t "stack: in a flight recorder's recording" recorded_flight
 
 small() {
+	needs_returns
 	trapline record --stack --max-size 128K -o rec read_zero -- tl-calls 5000 >out 2>err
 	expect_is status $? 0
 	[ "$(du -sb rec | cut -f1)" -le $((131072 + 4096)) ] || fail "$(du -sb rec)"

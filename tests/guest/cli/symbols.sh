@@ -105,7 +105,7 @@ tp "an address is the function there" addresses
 find_patched() {
 	local start size
 	start=$(awk -v name="$1" '$3 == name { print $1; exit }' /proc/kallsyms)
-	size=$(sort /proc/kallsyms | grep -A1 " $1" | awk '{ print "0x" $1 }' | tail -n 1)
+	size=$(grep -v ' [$.]' /proc/kallsyms | sort | grep -A1 " $1" | awk '{ print "0x" $1 }' | tail -n 1)
 	size=$((size - 0x$start))
 	[ $size -gt 8 ] && [ $size -lt 256 ] || fail "$1 is $size bytes?"
 	for offset in $(seq $((size - 1))); do

@@ -131,10 +131,11 @@ compiled_probes() {
 	expect_status 125
 	expect_in err "^trapline: set.tlp: of which kernel it was compiled for nothing is known"
 	trace --force -o events @set.tlp -- busybox mount -t nosuchfs none /tmp
-	expect_every events ': get_fs_type\(name="nosuchfs"\) = 0x0 <'
-	timeout -s KILL 40 trapline record --force -o rec @set.tlp -- busybox mount -t nosuchfs none /tmp >out 2>err </dev/null
+	expect_every events ': get_fs_type\(name="nosuchfs"\)'"$(returns ' = 0x0 <')"
+	# shellcheck disable=SC2086 # or no word
+	timeout -s KILL 40 trapline record --force $entries -o rec @set.tlp -- busybox mount -t nosuchfs none /tmp >out 2>err </dev/null
 	timeout -s KILL 40 trapline report rec >events 2>told
-	expect_in events ': get_fs_type\(name="nosuchfs"\) = 0x0 <'
+	expect_in events ': get_fs_type\(name="nosuchfs"\)'"$(returns ' = 0x0 <')"
 	trace @set.tlp vfs_read -- true
 	expect_status 2
 	expect_in err '^trapline: @set.tlp stands alone'
@@ -164,7 +165,7 @@ t "compiled probes, by DWARF" compiled_by_dwarf
 not_types() {
 	needs_types
 	trace --btf /sys/kernel/btf/vmlinux -o events get_fs_type -- busybox mount -t nosuchfs none /tmp
-	expect_every events ': get_fs_type\(name="nosuchfs"\) = 0x0 <'
+	expect_every events ': get_fs_type\(name="nosuchfs"\)'"$(returns ' = 0x0 <')"
 	echo nothing >text
 	trace --btf text get_fs_type -- true
 	expect_status 125

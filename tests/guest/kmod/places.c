@@ -37,7 +37,8 @@ static noinline int tlp_cloned(int number, int always)
 
 static noinline int tlp_switched(int number)
 {
-	barrier();
+	/* The entry's instruction isn't the jump label's, wherever the trap is put. */
+	(void)READ_ONCE(tlp_sum);
 	if (static_branch_unlikely(&tlp_key))
 		number = tlp_call_twin(number);
 	barrier();
