@@ -663,6 +663,7 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
         {"(o->in.txt)", "struct inner has no member txt @ 7 | it has text, "},
         {"($pidd)", "there is no $pidd @ 1 | did you mean $pid?"},
         {"((struct iner *)buf)", "there is no type iner @ 9 | did you mean struct inner?"},
+        {"((intt)n)", "there is no type intt @ 2 | did you mean int?"},
         {"((u9)n)", "there is no type u9 @ 2 | did you mean u8?"},
         {"((struct elsewhere *)buf)", "there is no type elsewhere @ 9 | types are the kernel's"},
         {"((struct mode *)buf)", "there is no type mode @ 9 | did you mean enum mode?"},
@@ -697,13 +698,20 @@ TEST_F(Lists, RefusedWithACaretAndAWayOut) {
          "comes with o->numbers"},
         {"(*o, o->low)", "o->low is in the list already @ 5 | leave it out where it stands by "
                          "itself: it comes with *o"},
-        {"(n:x, n:x, n:x)", "n:x is in the list already @ 6 | "},
+        {"(n:x, n:x, n:x)", "n:x is in the list already @ 6 | with another format"},
+        {"(*o, *o)", "*o is in the list already @ 5 | with another format"},
+        {"(o->numbers[0:2], o->numbers[1:3])",
+         "o->numbers[1] is in the list already @ 18 | both o->numbers[0:2] and o->numbers[1:3] "
+         "have it"},
         // Where.
         {"($retval)",
          "the list is of what is known at the entry @ 1 | the return value stands behind it"},
         {"($duration)", "the duration isn't known at the entry @ 1 | "},
         {"() = n", "behind '=' $retval is expected @ 5 | "},
         // Conditions.
+        {" if o->numbers", "o->numbers is an array, and never 0 @ 4 | name an element: [0]"},
+        {" if !o->in.text", "o->in.text is an array, and never 0 @ 5 | name an element: [0]"},
+        {" if &o->in.a == 0", "&o->in.a is an address, and never 0 @ 4 | leave out the &"},
         {" if n == \"x\"", "n is no text @ 4 | if it is a text's address, say so: (char *)n"},
         {" if comm < \"x\"", "texts are compared with == and != only @ 11 | "},
         {" if comm == 5", "$comm is no number @ 4 | "},

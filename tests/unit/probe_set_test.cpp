@@ -172,14 +172,25 @@ TEST_F(ProbeSets, RefusedWhereTheyAreCompiled) {
     // Of a module whose types aren't known raw arguments can be had; but not of one that it isn't
     // in.
     EXPECT_EQ(note_of("elsewhere:assembly"), "none here: no types, arguments are raw, of assembly");
+    // Which isn't in a module that has one of that name too.
+    EXPECT_EQ(note_of("elsewhere:opened"),
+              "elsewhere:opened: of elsewhere there are no types of it; without 'elsewhere:' it is "
+              "the kernel's own function: its arguments are raw, and whether there is one is found "
+              "out where it is traced");
+    for (const char* kind : {"kprobes", "kproeb", "kprobee"}) {
+        try {
+            compile_set({std::string(kind) + ":opened"}, files);
+            FAIL() << kind;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.hint(), "did you mean kprobe:opened?");
+        }
+    }
+    EXPECT_EQ(note_of("openned+4"), "openned+4: did you mean opened? " + unknown);
     try {
-        compile_set({"kprobes:opened"}, files);
-        FAIL() << "opened is the kernel's";
+        compile_set({"openned(name)"}, files);
+        FAIL() << "it has no parameters";
     } catch (const Error& error) {
-        EXPECT_EQ(std::string(error.what()),
-                  "probe 'kprobes:opened': opened is the kernel's own, and of no module kprobes "
-                  "types were named");
-        EXPECT_EQ(error.hint(), "leave out kprobes:, or name the module's file too");
+        EXPECT_NE(error.hint().find("did you mean opened?"), std::string::npos) << error.hint();
     }
     EXPECT_EQ(note_of("kernel:opened"), "no note");
 }

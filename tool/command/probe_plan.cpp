@@ -119,6 +119,12 @@ public:
     }
 
 private:
+    // The same may be true of many functions, and of a call's entry besides.
+    void note_once(std::string note) {
+        if (std::find(plan_.notes.begin(), plan_.notes.end(), note) == plan_.notes.end())
+            plan_.notes.push_back(std::move(note));
+    }
+
     void note_empty(const ProbeSpec& spec) {
         if (spec.arguments && spec.arguments->items.empty() && !spec.arguments->result)
             plan_.notes.push_back(fmt::format("{}: its list is empty, so nothing of the entry is "
@@ -165,11 +171,9 @@ private:
                                                   "memory, or in no register that is saved",
                                                   name, resolved.function));
             if (!compiled.members_left_out.empty())
-                plan_.notes.push_back(fmt::format("{}: left out, being structures or arrays: {}; "
-                                                  "name what is in them, or say how deep, as in "
-                                                  ":depth[2]",
-                                                  brief(spec.text),
-                                                  few_names(compiled.members_left_out)));
+                note_once(fmt::format("{}: left out, being no numbers and no text: {}; name what "
+                                      "is in them, or of structures how deep, as in :depth[2]",
+                                      brief(spec.text), few_names(compiled.members_left_out)));
             return compiled;
         } catch (const UsageError&) {
             throw;

@@ -129,11 +129,32 @@ private:
         check.relation = condition.relation;
         check.left = operand(left, right, late);
         check.right = operand(right, left, late);
+        for (const auto& [one, other] : {std::pair(&left, &right), std::pair(&right, &left)})
+            if (other->expression.kind == Expression::Kind::number &&
+                other->expression.number.bits == 0)
+                verify_not_fixed(*one);
         arrange(check);
         verify(check);
         if (orders(check.relation) && (check.left.may_be_error || check.right.may_be_error))
             put_errors_first(check);
         return check;
+    }
+
+    // What is compared with 0: an array, and what & takes, is never that.
+    void verify_not_fixed(const Side& side) const {
+        const Expression& expression = side.expression;
+        if (side.constant)
+            return;
+        const Value value = scope_.value(expression);
+        const bool is_list = value.place == Value::Place::memory && value.type &&
+                             is_array(*value.types, *value.type);
+        if (!is_list && expression.kind != Expression::Kind::address)
+            return;
+        fail(expression.position,
+             fmt::format("{} is {}, and never 0", name_of(expression, scope_.text()),
+                         is_list ? "an array" : "an address"),
+             is_list ? "name an element: [0]; or compare with a text, if it is one"
+                     : "leave out the &, or the condition");
     }
 
     Operand operand(const Side& side, const Side& other, bool late) const {

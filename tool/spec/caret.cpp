@@ -27,7 +27,6 @@ std::string brief(std::string_view text) {
                                       : std::string(text.substr(0, bytes_shown)) + "...";
 }
 
-// Of one that is very long, what is around the place.
 UsageError bad_probe(std::string_view text, std::size_t position, std::string_view why,
                      std::string hint) {
     const bool whole = text.size() <= bytes_shown;

@@ -204,13 +204,18 @@ private:
         const auto [known, added] = of_items_.emplace(name, typed(item));
         if (added)
             return recorded;
-        const std::string_view whole = typed(item) != name ? typed(item) : known->second;
+        const std::string_view here = typed(item);
+        const std::string_view there = known->second;
+        if (here == there)
+            scope_.fail(item.value.position,
+                        fmt::format("{} is in the list already",
+                                    name.starts_with(here) ? std::string_view(name) : here),
+                        "with another format, as in :x, it can be there again");
+        const bool alone = name.starts_with(here) || name.starts_with(there);
         scope_.fail(item.value.position, fmt::format("{} is in the list already", name),
-                    whole == name ? std::string("with another format, as in :x, it can be there "
-                                                "again")
-                                  : fmt::format("leave it out where it stands by itself: it "
-                                                "comes with {}",
-                                                whole));
+                    alone ? fmt::format("leave it out where it stands by itself: it comes with {}",
+                                        name.starts_with(here) ? there : here)
+                          : fmt::format("both {} and {} have it", there, here));
     }
 
     const ProbeSpec& spec_;

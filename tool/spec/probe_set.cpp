@@ -9,6 +9,7 @@
 #include "spec/compile.h"
 #include "spec/function_types.h"
 #include "spec/source_finder.h"
+#include "util/edit_distance.h"
 #include "util/error.h"
 #include "util/kernel_name.h"
 
@@ -48,7 +49,7 @@ public:
                         "a function of a module is in the module's own file");
         }
         if (places.empty()) {
-            check_module(spec);
+            check_kind(spec);
             for (const std::string& module : modules(spec))
                 places.push_back({module, {.function = spec.function, .file = {}}});
         }
@@ -96,20 +97,19 @@ private:
         return module;
     }
 
-    // Of a module without types its arguments can be recorded raw; but what is the kernel's own
-    // isn't in a module.
-    void check_module(const ProbeSpec& spec) {
-        const std::string module = module_of(spec);
-        const auto is_named = [&](const KernelBuild& build) { return build.module == module; };
-        if (module.empty() || std::any_of(builds_.begin(), builds_.end(), is_named))
-            return;
-        std::string why;
-        const Types* kernel = source_.types_of("", why);
-        if (kernel != nullptr && kernel->function(spec.function))
-            throw Error(fmt::format("probe '{}': {} is the kernel's own, and of no module {} types "
-                                    "were named",
-                                    brief(spec.text), spec.function, spec.module),
-                        fmt::format("leave out {}:, or name the module's file too", spec.module));
+    bool is_named(const std::string& module) const {
+        return std::any_of(builds_.begin(), builds_.end(),
+                           [&](const KernelBuild& build) { return build.module == module; });
+    }
+
+    // "kprobes:" is no module.
+    void check_kind(const ProbeSpec& spec) const {
+        constexpr unsigned slip = 2; // two letters that changed places
+        for (const std::string_view kind : {"kprobe", "kretprobe"})
+            if (!is_named(module_of(spec)) && edit_distance(spec.module, kind, slip))
+                throw Error(fmt::format("probe '{}': of no module {} types were named",
+                                        brief(spec.text), spec.module),
+                            fmt::format("did you mean {}:{}?", kind, spec.function));
     }
 
     void note_place(const SourceFinder& finder, const PlaceInFile& place) {
@@ -123,6 +123,10 @@ private:
     void compile_at(const ProbeSpec& spec, const PlaceInFile& place) {
         const std::string& function = place.place.function;
         KnownTypes known = function_types(source_, place.module, function, true, std::nullopt);
+        const std::string unknown =
+            known.function || place.place.address != 0 ? "" : not_among_types(spec, place.module);
+        if (!unknown.empty())
+            known.why_none = unknown;
         if (place.place.address != 0) {
             KnownTypes there =
                 function_types(source_, place.module, function, false, place.place.address);
@@ -130,29 +134,39 @@ private:
             if (there.function && function.find('.') == function.npos)
                 known = there;
         }
+        if (!unknown.empty())
+            notes.push_back(fmt::format("{}: {}: its arguments are raw, and whether there is one "
+                                        "is found out where it is traced",
+                                        brief(spec.text), unknown));
+        else if (!known.function && spec.offset == 0)
+            notes.push_back(
+                fmt::format("{}: no types, arguments are raw, of {}", known.why_none, function));
         if (spec.offset != 0)
             known.function = std::nullopt;
-        else if (!known.function)
-            note_raw(known, spec, place);
         compile_probe(spec, 1, any_hz, known, fields_);
     }
 
-    // Where lines are known the function was found; else it may not even be there.
-    void note_raw(const KnownTypes& known, const ProbeSpec& spec, const PlaceInFile& place) {
-        const std::string& function = place.place.function;
+    // That a function, of which no lines are known, may not even be there; empty where no types
+    // are.
+    std::string not_among_types(const ProbeSpec& spec, const std::string& module) {
         std::string why;
-        const Types* types = source_.types_of(place.module, why);
-        if (place.place.address != 0 || types == nullptr) {
-            notes.push_back(
-                fmt::format("{}: no types, arguments are raw, of {}", known.why_none, function));
-            return;
-        }
-        const std::vector<std::string> similar = types->similar(TypeKind::function, function);
-        notes.push_back(fmt::format(
-            "{}: {}these types have no function of this name: its arguments are raw, and whether "
-            "there is one is found out where it is traced",
-            brief(spec.text),
-            similar.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(similar, ", "))));
+        const Types* types = source_.types_of(module, why);
+        const Types* kernel = source_.types_of("", why);
+        if (!module.empty() && kernel != nullptr && kernel->function(spec.function))
+            return fmt::format("of {} there are no types of it; without '{}:' it is the kernel's "
+                               "own function",
+                               module, spec.module);
+        if (types == nullptr)
+            return {};
+        std::vector<std::string> similar = types->similar(TypeKind::function, spec.function);
+        for (const KernelBuild& build : builds_)
+            if (const Types* other = source_.types_of(build.module, why);
+                spec.module.empty() && other != nullptr && other != types)
+                for (const std::string& name : other->similar(TypeKind::function, spec.function))
+                    similar.push_back(fmt::format("{}:{}", build.module, name));
+        return fmt::format(
+            "{}these types have no function of this name",
+            similar.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(similar, ", ")));
     }
 
     SavingSource& source_;

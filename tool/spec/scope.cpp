@@ -521,11 +521,12 @@ CType Scope::find_type(const TypeName& name) const {
             if (const auto found = known_.types->find(kind, one, near))
                 return {*found, name.pointers};
     fail(name.position, fmt::format("there is no type {}", name.name),
-         similar_types(name.name, kinds.front(), near));
+         similar_types(name.name, kinds, near));
 }
 
 // What else it may be: a type of another kind, or one with another name.
-std::string Scope::similar_types(const std::string& name, TypeKind wanted, TypeId near) const {
+std::string Scope::similar_types(const std::string& name, std::span<const TypeKind> wanted,
+                                 TypeId near) const {
     struct Tag {
         TypeKind kind;
         std::string_view word;
@@ -540,8 +541,8 @@ std::string Scope::similar_types(const std::string& name, TypeKind wanted, TypeI
             return fmt::format("did you mean {}{}?", tag.word, name);
     std::vector<std::string> similar;
     for (const Tag& tag : tags)
-        if (tag.kind == wanted)
-            for (const std::string& one : known_.types->similar(wanted, name))
+        if (std::find(wanted.begin(), wanted.end(), tag.kind) != wanted.end())
+            for (const std::string& one : known_.types->similar(tag.kind, name))
                 similar.push_back(fmt::format("{}{}", tag.word, one));
     return similar.empty() ? "types are the kernel's: struct file, u32, size_t"
                            : fmt::format("did you mean {}?", fmt::join(similar, ", "));

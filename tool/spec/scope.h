@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -82,7 +83,8 @@ private:
     Value calculated(const Expression& expression) const;
 
     CType find_type(const TypeName& name) const;
-    std::string similar_types(const std::string& name, TypeKind wanted, TypeId near) const;
+    std::string similar_types(const std::string& name, std::span<const TypeKind> wanted,
+                              TypeId near) const;
     Value decayed(Value value) const;
     Value pointed(const Expression& at, const Value& pointer) const;
 

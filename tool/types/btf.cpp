@@ -308,7 +308,8 @@ std::vector<std::string> BtfTypes::similar(TypeKind kind, std::string_view name)
     const auto limit = static_cast<unsigned>(std::min<std::size_t>(1 + name.size() / 5, 3));
     std::set<std::pair<unsigned, std::string>> best;
     const TypeId end = btf__type_cnt(btf_.get());
-    for (TypeId id = 1; id < end; id++) {
+    // A module refers to the kernel's types, and has its own functions.
+    for (TypeId id = kind == TypeKind::function ? first_ : 1; id < end; id++) {
         const btf_type* record = btf__type_by_id(btf_.get(), id);
         if (record == nullptr || !is_of_kind(*record, kind))
             continue;
