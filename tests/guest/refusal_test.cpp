@@ -698,6 +698,19 @@ TEST_F(ProbeRefusalTest, EventIdsThatWereUsed) {
     session_planted_ = 1;
 }
 
+// Between its ends a call keeps what it recorded, whatever the kernel has room for.
+TEST_F(ProbeRefusalTest, MoreThanACallKeeps) {
+    const auto storing = [](std::uint64_t text) {
+        return call_of(1, "eventfd_read", {imm(0, 1), str_kernel(0, text), accept()});
+    };
+    expect_verdict(storing(TL_KEPT_MAX - 4 + 1), E2BIG,
+                   "a call can keep at most 4064 bytes of fields until its return, not 4068");
+    if (!traps_returns())
+        return;
+    EXPECT_EQ(add(storing(TL_KEPT_MAX - 4)).error, 0);
+    session_planted_ = 1;
+}
+
 TEST_F(ProbeRefusalTest, MalformedPrograms) {
     const auto changed = [](tl_insn insn, const std::function<void(tl_insn&)>& change) {
         change(insn);

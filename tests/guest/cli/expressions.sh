@@ -216,7 +216,7 @@ mistakes() {
 	refused 2 'struct file has no member f_dentry' 'it has f_' 'vfs_read(file->f_dentry)'
 	expect_is "the caret" "$(grep -n '^ *^$' err)" "3:$(printf '%*s' $((4 + 15)) '')^"
 	refused 2 'there is no parameter cuont' 'the parameters are count' 'vfs_read(cuont)'
-	refused 2 "there is no type fle" 'u32' 'vfs_read(((struct fle *)buf)->f_pos)'
+	refused 2 "there is no type fle" 'did you mean struct file[,?]' 'vfs_read(((struct fle *)buf)->f_pos)'
 }
 t "a mistake in a list: a caret shows where, and a way out" mistakes
 
