@@ -206,6 +206,8 @@ static int tl_probe_register(struct tl_probe *probe)
 	kp->offset = probe->offset;
 	kp->flags = KPROBE_FLAG_DISABLED;
 
+	if (probe->kind != TRAPLINE_ENTRY)
+		tl_handler_learn_returns();
 	switch (probe->kind) {
 	case TRAPLINE_ENTRY:
 		kp->pre_handler = tl_handler_entry(probe);
@@ -213,13 +215,11 @@ static int tl_probe_register(struct tl_probe *probe)
 		error = tl_kprobe_error(error, (u64)kp->addr);
 		break;
 	case TRAPLINE_RETURN:
-		tl_handler_learn_returns();
 		probe->rp.handler = tl_handler_return;
 		probe->rp.maxactive = probe->maxactive;
 		error = register_kretprobe(&probe->rp);
 		break;
 	default:
-		tl_handler_learn_returns();
 		probe->rp.entry_handler = tl_handler_call_entry(probe);
 		probe->rp.handler = tl_handler_call_return(probe);
 		probe->rp.data_size = tl_probe_data_size(probe);

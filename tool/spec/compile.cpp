@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <span>
 
 #include "spec/condition_program.h"
@@ -224,12 +223,6 @@ private:
     std::vector<std::string>& left_out_;
     std::map<std::string, std::string_view> of_items_; // by fields' names, what was typed
 };
-
-std::uint32_t stored_bytes(std::span<const tl_insn> program) {
-    return std::accumulate(
-        program.begin(), program.end(), 0U,
-        [](std::uint32_t sum, const tl_insn& insn) { return sum + tl_insn_stores(&insn); });
-}
 
 // Who called. At a return it is whom the function returns to: the same, as the stack is above it.
 Recorded recorded_stack(const ProbeSpec& spec) {

@@ -27,6 +27,12 @@ Chain stored_chain(const Recorded& recorded) {
 
 } // namespace
 
+std::uint32_t stored_bytes(std::span<const tl_insn> program) {
+    return std::accumulate(
+        program.begin(), program.end(), 0U,
+        [](std::uint32_t sum, const tl_insn& insn) { return sum + tl_insn_stores(&insn); });
+}
+
 void ProgramBuilder::test(const BoundCondition& check, std::uint64_t hz) {
     append_test(program_, check, hz);
 }
@@ -92,9 +98,7 @@ std::vector<tl_insn> ProgramBuilder::finish() {
         fields_.push_back({.name = "faults", .type = FieldType::faults, .size = 4});
     }
     program_.emplace_back().op = TL_OP_ACCEPT;
-    const std::uint32_t size = std::accumulate(
-        program_.begin(), program_.end(), 0U,
-        [](std::uint32_t sum, const tl_insn& insn) { return sum + tl_insn_stores(&insn); });
+    const std::uint32_t size = stored_bytes(program_);
     if (size > TL_FIELDS_MAX)
         throw UsageError(fmt::format("the list records up to {} bytes, and {} are the most", size,
                                      TL_FIELDS_MAX),

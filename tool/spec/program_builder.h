@@ -2,13 +2,18 @@
 // Puts a program together: a condition's test, then values and what stores them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "spec/bound_condition.h"
 #include "spec/recorded.h"
 
 namespace trapline {
+
+// That a program stores at most.
+std::uint32_t stored_bytes(std::span<const tl_insn> program);
 
 class ProgramBuilder {
 public:

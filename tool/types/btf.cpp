@@ -89,23 +89,28 @@ void decode_enumeration(Type& type, const btf_type& record) {
     type.is_signed = btf_kflag(&record);
 }
 
-// As find() takes them, or a function.
-bool is_of_kind(const btf_type& record, TypeKind kind) {
-    const auto is = [&](unsigned known) { return btf_kind(&record) == known; };
+// Of a kind that find() takes, or of functions; an enumeration may be BTF_KIND_ENUM64 too.
+unsigned record_kind(TypeKind kind) {
     switch (kind) {
     case TypeKind::structure:
-        return is(BTF_KIND_STRUCT);
+        return BTF_KIND_STRUCT;
     case TypeKind::union_:
-        return is(BTF_KIND_UNION);
+        return BTF_KIND_UNION;
     case TypeKind::enumeration:
-        return is(BTF_KIND_ENUM) || is(BTF_KIND_ENUM64);
+        return BTF_KIND_ENUM;
     case TypeKind::integer:
-        return is(BTF_KIND_INT);
+        return BTF_KIND_INT;
     case TypeKind::function:
-        return is(BTF_KIND_FUNC);
+        return BTF_KIND_FUNC;
     default:
-        return is(BTF_KIND_TYPEDEF);
+        return BTF_KIND_TYPEDEF;
     }
+}
+
+bool is_of_kind(const btf_type& record, TypeKind kind) {
+    const unsigned wanted = record_kind(kind);
+    return btf_kind(&record) == wanted ||
+           (wanted == BTF_KIND_ENUM && btf_kind(&record) == BTF_KIND_ENUM64);
 }
 
 Qualifier tag_qualifier(std::string_view name) {
@@ -282,20 +287,7 @@ std::optional<TypeId> BtfTypes::function(std::string_view name) const {
 }
 
 std::optional<TypeId> BtfTypes::find(TypeKind kind, std::string_view name, TypeId /*near*/) const {
-    const auto wanted = [kind] {
-        switch (kind) {
-        case TypeKind::structure:
-            return BTF_KIND_STRUCT;
-        case TypeKind::union_:
-            return BTF_KIND_UNION;
-        case TypeKind::enumeration:
-            return BTF_KIND_ENUM;
-        case TypeKind::integer:
-            return BTF_KIND_INT;
-        default:
-            return BTF_KIND_TYPEDEF;
-        }
-    }();
+    const unsigned wanted = record_kind(kind);
     const std::string text(name);
     std::int32_t id = btf__find_by_name_kind(btf_.get(), text.c_str(), wanted);
     if (id < 0 && wanted == BTF_KIND_ENUM)
